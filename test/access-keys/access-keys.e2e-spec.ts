@@ -2,6 +2,7 @@ import { KeyCreated, KeyRevoked } from '@svc/auth/access-keys';
 import { TestApp } from '../support/hosts/app';
 import { ADA, PASSWORD } from '../support/hosts/user-entities';
 import { KeyedOrders, createKey, keyOwner, postKey, serviceKey } from '../support/flows/access-keys';
+import { confirmationTokenOf } from '../support/flows/step-up';
 
 const NEW = 'another horse entirely';
 
@@ -144,5 +145,20 @@ describe('an access key', () => {
       await ends[end]!(owner);
       await t.get('/orders', key.access_key).expect(401);
     });
+  });
+});
+
+describe('the creations of access keys', () => {
+  const t = TestApp.forFile({
+    controllers: [KeyedOrders],
+    options: { features: { accessKeys: true }, rateLimits: { confirm: { maxAttempts: 5 } } },
+  });
+
+  it('are limited to ten a minute, and take no confirmation from the person', async () => {
+    await t.person(ADA);
+    const owner = await keyOwner(t);
+    for (let i = 0; i < 10; i++) await postKey(t, owner).expect(200);
+    await postKey(t, owner).expect(429);
+    for (let i = 0; i < 4; i++) await confirmationTokenOf(t, owner.tokens.access_token);
   });
 });

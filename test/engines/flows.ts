@@ -1,10 +1,13 @@
 import { SessionEnded } from '@svc/auth';
 import type { Tokens } from '../support/hosts/app';
+import { HostController } from '../support/hosts/host.module';
+import { KeyedOrders } from '../support/flows/access-keys';
 import { REPORT_URL } from '../support/flows/known-devices';
 import { accountFlows } from './account-flows';
 import type { Engine } from './engine';
 import { Flow, STAFF, statuses } from './flow';
-import { Account, refreshOf } from './nodes';
+import { MOST_KEYS, keyFlows } from './key-flows';
+import { Account, type TwoNodes, refreshOf } from './nodes';
 import { CODE_URL, factorFlows, signInFlows } from './sign-in-flows';
 
 const GRACE = 30;
@@ -26,10 +29,12 @@ export function flows(engine: Engine): void {
     const { nodes } = flow;
 
     beforeAll(async () => {
-      await nodes.start(await engine.start(), {
+      const options: Parameters<TwoNodes['start']>[1] = {
+        accessKeys: { maxPerUser: MOST_KEYS },
         accessTtl: ACCESS,
         sessions: { idleTimeout: IDLE, ttlWithoutRemember: WITHOUT_REMEMBER },
         features: {
+          accessKeys: true,
           emailCode: true,
           knownDevices: true,
           emailChange: true,
@@ -48,7 +53,8 @@ export function flows(engine: Engine): void {
           emailCode: UNLIMITED,
           passkeys: UNLIMITED,
         },
-      });
+      };
+      await nodes.start(await engine.start(), options, [HostController, KeyedOrders]);
     });
     afterAll(() => nodes.stop());
     beforeEach(() => flow.begin());
@@ -57,6 +63,7 @@ export function flows(engine: Engine): void {
     signInFlows(flow);
     factorFlows(flow);
     accountFlows(flow);
+    keyFlows(flow);
     limitFlows(flow);
   });
 }

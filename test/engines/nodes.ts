@@ -32,7 +32,12 @@ export class Node {
     private readonly store: StoreConnection,
   ) {}
 
-  static async start(name: string, engine: RunningEngine, options: Partial<AuthModuleOptions>): Promise<Node> {
+  static async start(
+    name: string,
+    engine: RunningEngine,
+    options: Partial<AuthModuleOptions>,
+    controllers?: Type[],
+  ): Promise<Node> {
     const store = await engine.connect();
     const all = { ...options, ...engine.options, cache: store.cache as never };
     const t = await TestApp.start({
@@ -41,6 +46,7 @@ export class Node {
       // The engine has its own connection.
       redisUrl: '',
       behindProxy: true,
+      ...(controllers && { controllers }),
       options: all,
     });
     return new Node(name, t, await t.app.getUrl(), store);
@@ -68,12 +74,15 @@ export class TwoNodes {
   private engine?: RunningEngine;
   private both: Node[] = [];
 
-  /** @param options options of both nodes */
-  async start(engine: RunningEngine, options: Partial<AuthModuleOptions>): Promise<void> {
+  /**
+   * @param options options of both nodes
+   * @param controllers those of both nodes, in place of the usual ones
+   */
+  async start(engine: RunningEngine, options: Partial<AuthModuleOptions>, controllers?: Type[]): Promise<void> {
     this.engine = engine;
     const features = { twoFactor: true, passkeys: true, lockout: true, ...options.features };
     const all = memberOptions(this.mailbox, { passkeys: PASSKEYS.passkeys!, ...options, features });
-    for (const name of ['A', 'B']) this.both.push(await Node.start(name, engine, all));
+    for (const name of ['A', 'B']) this.both.push(await Node.start(name, engine, all, controllers));
   }
 
   get a(): Node {

@@ -79,7 +79,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_identities by guard, user_id',
   },
   pageIdentities: {
-    text: /^SELECT id, user_id AS "userId" FROM "svc_identities"/,
+    text: /^SELECT id, user_id AS "userId", .* FROM "svc_identities" r WHERE/,
     rows: 'svc_identities in every shard',
   },
   pruneIdentities: { text: /^DELETE FROM "svc_identities" WHERE id IN/, rows: 'svc_identities by id' },
@@ -114,10 +114,10 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_access_keys by guard, user_id',
   },
   pageAccessKeys: {
-    text: /^SELECT id, user_id AS "userId", least\(revoked_at/,
+    text: /^SELECT id, user_id AS "userId", .* FROM "svc_access_keys" r WHERE/,
     rows: 'svc_access_keys in every shard',
   },
-  pruneAccessKeys: { text: /^DELETE FROM "svc_access_keys" WHERE guard = \$1 AND id/, rows: 'svc_access_keys by id' },
+  pruneAccessKeys: { text: /^DELETE FROM "svc_access_keys" WHERE id IN/, rows: 'svc_access_keys by id' },
   readSuspension: {
     text: /^SELECT reason, suspended_at .* FROM "svc_suspensions"/,
     rows: 'svc_suspensions by guard, user_id',
@@ -211,11 +211,11 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_email_deliveries by guard, user_id',
   },
   pageDeliveries: {
-    text: /^SELECT id, user_id AS "userId" FROM "svc_email_deliveries"/,
+    text: /^SELECT id, user_id AS "userId", .* FROM "svc_email_deliveries" r WHERE/,
     rows: 'svc_email_deliveries in every shard',
   },
   removeDeliveriesById: {
-    text: /^DELETE FROM "svc_email_deliveries" WHERE id = ANY/,
+    text: /^DELETE FROM "svc_email_deliveries" WHERE id (= ANY|IN)/,
     rows: 'svc_email_deliveries by id',
   },
   addPasskey: {
@@ -282,7 +282,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_known_devices by guard, user_id',
   },
   pageDevices: {
-    text: /^SELECT id, user_id AS "userId", last_seen_at/,
+    text: /^SELECT id, user_id AS "userId", .* FROM "svc_known_devices" r WHERE/,
     rows: 'svc_known_devices by guard, user_id and in every shard',
   },
   removeOldDevices: { text: /^DELETE FROM "svc_known_devices" WHERE id IN \(/, rows: 'svc_known_devices by id' },

@@ -1,4 +1,5 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
+export { addressOf, networkAt } from '../foundation/platform/addresses';
 export { fieldText, responseText } from '../foundation/platform/http-text';
 export { type AnswerStep, type Refusal, prefixOf, publishAt } from '../foundation/realm/route';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';

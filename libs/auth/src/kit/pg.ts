@@ -4,3 +4,4 @@ export { refuseWithin } from '../foundation/platform/host-transaction';
 export { unitOfWork } from '../foundation/platform/unit-of-work';
 export { isLockTimeout, isMissing, isUnstorable } from '../foundation/platform/pg-errors';
 export { Places, type SweptPage, once, sweep } from '../foundation/platform/sweep';
+export { sweepOrphans } from '../identity/users/orphan-sweep';

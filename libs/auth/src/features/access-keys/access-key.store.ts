@@ -52,12 +52,13 @@ export interface KeyRow {
   readonly svc_expired: boolean;
 }
 
-/** A key that has ended. */
-export interface EndedKey {
-  readonly id: string;
-  readonly userId: string | null;
-  readonly service: string | null;
+interface FoundKey {
+  readonly row: KeyRow;
+  readonly user: () => object | null | Promise<object | null>;
 }
+
+/** A key that has ended. */
+export type EndedKey = Readonly<Pick<AccessKey, 'id' | 'userId' | 'service'>>;
 
 /** A use of a key: parallel lists make one row each. */
 export interface KeyUse {
@@ -79,7 +80,7 @@ const KEPT_DAYS = 30;
 /** Number of networks of a key that are remembered. */
 const PLACES = 20;
 
-/** Number of rows that one step of a sweep, and of an end of all keys, works on. */
+/** Number of rows that one step of an end of all keys works on. */
 const PAGE = 250;
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -87,7 +88,7 @@ export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 @Injectable()
 export class AccessKeyStore {
   private readonly table = pg.once(() => this.database.table(AccessKey));
-  private readonly joined: ReturnType<identity.TypeormUserProvider['joinedTo']>;
+  private readonly joined: ((id: string) => Promise<FoundKey | null>) | undefined;
 
   constructor(
     private readonly database: pg.Database,
@@ -96,35 +97,23 @@ export class AccessKeyStore {
     private readonly provider: identity.UserProvider,
     private readonly users: identity.TimedUserProvider,
   ) {
-    this.joined =
-      provider instanceof identity.TypeormUserProvider
-        ? provider.joinedTo(
-            () => this.table(),
-            ROW,
-            () => clock.offset,
-          )
-        : undefined;
+    if (provider instanceof identity.TypeormUserProvider)
+      this.joined = provider.joinedTo<KeyRow>(this.table, ROW, () => clock.offset);
   }
 
   /** A key with its user, who is not read before `user` is called where the table of users is not that of TypeORM. */
-  async find(id: string): Promise<{ row: KeyRow; user: () => Promise<object | null> } | null> {
-    if (this.joined) {
-      const found = await this.joined(id);
-      return found && { row: found.row as KeyRow, user: async () => found.user() };
-    }
+  async find(id: string): Promise<FoundKey | null> {
+    if (this.joined) return this.joined(id);
     const statement = `SELECT r.user_id AS svc_user, ${ROW} FROM ${this.table()} r WHERE r.id = $1`;
     const [row] = await this.database.query<KeyRow>(statement, [id, this.clock.offset]);
     return row ? { row, user: async () => (row.svc_user === null ? null : this.users.findById(row.svc_user)) } : null;
   }
 
-  /** Stores a key in the caller's transaction. Null if the user has `most` keys that have not ended. */
-  async add(
-    sql: pg.Sql,
-    { id, owner, label, scope, networks, mac, days }: NewKey,
-    most: number,
-  ): Promise<ListedKey | null> {
+  /** Stores a key in the caller's transaction. Null if the user has `accessKeys.maxPerUser` keys that have not ended. */
+  async add(sql: pg.Sql, { id, owner, label, scope, networks, mac, days }: NewKey): Promise<ListedKey | null> {
     const { userId = null, service = null } = owner;
-    const values = [id, this.realm.guard, userId, service, label, scope, networks.join(' '), mac, this.clock.offset];
+    const { guard, options } = this.realm;
+    const values = [id, guard, userId, service, label, scope, networks.join(' '), mac, this.clock.offset, days];
     const [added] = await sql<ShownRow>(
       `INSERT INTO ${this.table()} AS k
               (id, guard, user_id, service, label, scope, networks, secret_mac, created_at, expires_at, seen_networks)
@@ -133,7 +122,7 @@ export class AccessKeyStore {
         WHERE $3 IS NULL OR $11 > (SELECT count(*) FROM ${this.table()} o WHERE o.guard = $2 AND o.user_id = $3
                 AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > now))
        RETURNING ${SHOWN}`,
-      [...values, days, most],
+      [...values, options.accessKeys.maxPerUser],
     );
     return added ? shown(added) : null;
   }
@@ -208,43 +197,18 @@ export class AccessKeyStore {
    * `UserProvider.existingIds` can report it. Resolves to the number of deleted rows; 0 when the table is missing.
    */
   prune(): Promise<number> {
-    return pg.sweep(FIRST_ID, (after) => this.page(after), pg.isMissing);
-  }
-
-  private async page(after: string): Promise<pg.SweptPage<string>> {
-    const rows = await this.database.query<{ id: string; userId: string | null; isOld: boolean }>(
-      `SELECT id, user_id AS "userId", least(revoked_at, expires_at) <= clock_timestamp() + $3::interval - interval '${KEPT_DAYS} days'
-                IS TRUE AS "isOld"
-         FROM ${this.table()} WHERE guard = $1 AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
-      [this.realm.guard, after, this.clock.offset],
-    );
-    const ids = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
-    // A provider that never settles must not hold the lock of the pruning.
-    const existing = ids.length
-      ? await deadline.callHost('UserProvider.existingIds', () => this.provider.existingIds(ids))
-      : null;
-    const gone = rows.filter(
-      ({ userId, isOld }) => isOld || (userId !== null && existing !== null && !existing.has(userId)),
-    );
-    const deleted = await this.database.query(
-      `DELETE FROM ${this.table()} WHERE guard = $1 AND id = ANY($2::uuid[]) RETURNING 1`,
-      [this.realm.guard, gone.map(({ id }) => id)],
-    );
-    return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
+    const sql = `least(r.revoked_at, r.expires_at) <= clock_timestamp() + $3::interval - interval '${KEPT_DAYS} days'`;
+    return pg.sweepOrphans(this.database, this.provider, {
+      table: this.table(),
+      guards: [this.realm.guard],
+      isOld: { sql, value: this.clock.offset },
+    });
   }
 }
 
 const SHOWN = `k.id, k.label, k.scope, k.networks, k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.last_used_at AS "lastUsedAt"`;
 
-interface ShownRow {
-  readonly id: string;
-  readonly label: string;
-  readonly scope: string;
-  readonly networks: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly lastUsedAt: Date | null;
-}
+type ShownRow = Pick<AccessKey, 'id' | 'label' | 'scope' | 'networks' | 'createdAt' | 'expiresAt' | 'lastUsedAt'>;
 
 const shown = ({ id, label, scope, networks, createdAt, expiresAt, lastUsedAt }: ShownRow): ListedKey => ({
   id,

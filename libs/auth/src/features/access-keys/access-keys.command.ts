@@ -1,6 +1,6 @@
-import { type manifest, errors, pg } from '../../kit';
+import type { manifest } from '../../kit';
 import { AccessKeyStore, type ListedKey } from './access-key.store';
-import { AccessKeys } from './access-keys';
+import { AccessKeys, type KeySpec } from './access-keys';
 
 type Answer = Awaited<ReturnType<manifest.ConsoleCommand['run']>>;
 type Given = Readonly<Partial<Record<string, string>>>;
@@ -18,43 +18,28 @@ export const KEY_COMMAND: manifest.ConsoleCommand = {
     '--id <id>': 'the key (revoke)',
   },
   async run(services, [action = ''], given): Promise<Answer> {
-    const actions: Readonly<Record<string, () => Promise<Answer>>> = {
-      create: () => create(services.get(AccessKeys), given),
-      list: async () =>
-        given.service
-          ? { done: linesOf(await services.get(AccessKeyStore).list({ service: given.service })) }
-          : { refused: 'Name the service: --service ci.' },
-      revoke: async () =>
-        given.id && pg.isUuid(given.id) && (await services.get(AccessKeys).revoke(given.id))
-          ? { done: `Revoked ${given.id}.` }
-          : { refused: 'No key was revoked: name one that has not ended, with --id.' },
-    };
-    const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
-    return chosen ? chosen() : { refused: `"${action}" is no action. Use create, list or revoke.` };
+    const { service, id } = given;
+    const keys = services.get(AccessKeys);
+    if (action === 'revoke')
+      return id !== undefined && (await keys.revoke(id))
+        ? { done: `Revoked ${id}.` }
+        : { refused: 'No key was revoked: name one that has not ended, with --id.' };
+    if (action !== 'create' && action !== 'list')
+      return { refused: `"${action}" is no action. Use create, list or revoke.` };
+    if (!service) return { refused: 'Name the service: --service ci.' };
+    if (action === 'list') return { done: linesOf(await services.get(AccessKeyStore).list({ service })) };
+    const created = await keys.create({ service }, specOf(service, given));
+    const expiry = created.expires_at ?? 'never';
+    return { done: `${created.access_key}\nThe key ${created.id} is shown only now. It expires ${expiry}.` };
   },
 };
 
-async function create(keys: AccessKeys, { service, label, abilities, days, networks }: Given): Promise<Answer> {
-  if (!service) return { refused: 'Name the service: --service ci.' };
-  const spec = {
-    label: label ?? service,
-    abilities: partsOf(abilities),
-    networks: partsOf(networks),
-    ...(days !== undefined && { expiresInDays: Number(days) }),
-  };
-  try {
-    const { access_key: text, id, expires_at: expiry } = await keys.create({ service }, spec);
-    return { done: `${text}\nThe key ${id} is shown only now. It expires ${expiry ?? 'never'}.` };
-  } catch (error) {
-    if (error instanceof errors.ValidationFailed)
-      return {
-        refused: Object.values(error.getResponse().errors ?? {})
-          .flat()
-          .join(' '),
-      };
-    throw error;
-  }
-}
+const specOf = (service: string, { label = service, abilities, days, networks }: Given): KeySpec => ({
+  label,
+  abilities: partsOf(abilities),
+  networks: partsOf(networks),
+  ...(days !== undefined && { expiresInDays: Number(days) }),
+});
 
 const partsOf = (list = ''): string[] =>
   list

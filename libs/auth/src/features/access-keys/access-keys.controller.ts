@@ -42,7 +42,7 @@ export class AccessKeysController {
     summary: 'Creates an access key of the caller',
     note: 'Without `expires_in_days`, it has the longest life that is allowed. Answers 409 for one key too many.',
     gates: [http.RequireIfPinned('svc.account'), http.RequireConfirmation()],
-    limiter: 'svc-confirm',
+    limiter: 'svc-key-create',
     answer: CREATED,
     headers: { 'Cache-Control': 'no-store' },
     refusals: [TooManyKeys, http.signInRefusal],
@@ -89,7 +89,7 @@ export class AccessKeyFlow extends http.Flow {
    * Its member `access_key` is the text of the key, which is not stored.
    *
    * @example await auth.accessKeys.create({ service: 'ci' }, { label: 'deploy', abilities: ['releases.write'], expiresInDays: 90 })
-   * @throws ValidationFailed, TooManyKeys, StoreUnavailable
+   * @throws ValidationFailed, TooManyKeys, StoreUnavailable; Unauthenticated if there is no such user
    */
   async create(owner: KeyOwner, spec: KeySpec): Promise<CreatedKey> {
     return this.enabled(AccessKeys).create(owner, spec);

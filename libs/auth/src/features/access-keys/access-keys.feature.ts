@@ -4,7 +4,7 @@ import {
   defineFeature,
   event,
   identity,
-  type limiter,
+  limiter,
   mailing,
   schema,
   session,
@@ -50,6 +50,8 @@ export const accessKeys = defineFeature('accessKeys', {
   options: ACCESS_KEYS_OPTIONS,
   configErrors: ({ guards }) => guards.flatMap(prefixErrors),
   capabilities: { accessKeys: AccessKeyFlow },
+  // Not that of confirmations: a creation guesses no secret, and must leave the guesses to the person.
+  limits: { 'svc-key-create': limiter.perUser(limiter.twice(({ confirm }) => confirm)) },
   controllers: [AccessKeysController],
   fields: [{ to: session.ChangePasswordRequest, from: EndKeysField }],
   mails: {

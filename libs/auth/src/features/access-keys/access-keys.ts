@@ -53,6 +53,9 @@ export class NewKeyRequest {
 const LABEL_MAX = 100;
 const NETWORKS_MAX = 20;
 
+/** A key to store, with its text. */
+type ShownKey = NewKey & { readonly text: string };
+
 /** Creates, lists and ends the access keys of one guard. */
 @Injectable()
 export class AccessKeys {
@@ -60,6 +63,7 @@ export class AccessKeys {
     private readonly store: AccessKeyStore,
     private readonly secrets: KeySecrets,
     private readonly accounts: session.Accounts,
+    private readonly users: identity.TimedUserProvider,
     private readonly abilities: http.AbilityResolver,
     private readonly pinnedSessions: session.PinnedSessions,
     private readonly database: pg.Database,
@@ -78,23 +82,31 @@ export class AccessKeys {
     const { userId, grant } = caller;
     // An access token of a co-issuer without a session: nothing would end what it has created.
     if (caller.familyId === null) throw new errors.Unauthenticated(true).withReason('invalid_token', userId);
-    const { text, row } = this.newRow({ userId }, body as KeySpec);
+    const row = this.newRow({ userId }, body as KeySpec);
     const { scope: granted } = await this.abilities.resolve(null, userId, row.id);
     const isLimited = granted !== undefined || (await this.pinnedSessions.includes(caller));
     const limits = [...(granted === undefined ? [] : [wordsOf(granted)]), ...(isLimited ? [grant.abilities] : [])];
     if (!limits.every((limit) => mayGrant(wordsOf(row.scope), limit))) throw invalid('abilities', 'auth.key_abilities');
-    const added = await this.accounts.exclusiveForSession(caller, (sql) => this.add(sql, row));
-    return this.created(row, added, text);
+    return this.created(row, await this.accounts.exclusiveForSession(caller, (sql) => this.store.add(sql, row)));
   }
 
-  /** Creates a key for code of the host, which decides about its abilities. @throws ValidationFailed, TooManyKeys, StoreUnavailable */
+  /**
+   * Creates a key for code of the host, which decides about its abilities.
+   *
+   * @throws ValidationFailed, TooManyKeys, StoreUnavailable; Unauthenticated if there is no such user
+   */
   async create(owner: KeyOwner, spec: KeySpec): Promise<CreatedKey> {
-    const { text, row } = this.newRow(owner, spec);
+    const row = this.newRow(owner, spec);
     const { userId } = owner;
     const added = await (userId === undefined
-      ? this.database.transaction((sql) => this.add(sql, row))
-      : this.accounts.exclusive(userId, (sql) => this.add(sql, row)));
-    return this.created(row, added, text);
+      ? this.database.transaction((sql) => this.store.add(sql, row))
+      : this.accounts.exclusive(userId, (sql) => this.store.add(sql, row)));
+    // A deletion of the user deletes the keys afterwards: either it deletes this one, or this check finds no user.
+    if (userId !== undefined && !(await this.users.findById(userId))) {
+      await this.store.revoke(row.id);
+      throw new errors.Unauthenticated(false).withReason('unknown_user', userId);
+    }
+    return this.created(row, added);
   }
 
   /** Revokes a key of an owner. An id that is unknown has no effect. @throws StoreUnavailable */
@@ -118,11 +130,7 @@ export class AccessKeys {
     }
   }
 
-  private add(sql: pg.Sql, row: NewKey): Promise<ListedKey | null> {
-    return this.store.add(sql, row, this.realm.options.accessKeys.maxPerUser);
-  }
-
-  private created({ owner, id }: NewKey, added: ListedKey | null, text: string): CreatedKey {
+  private created({ owner, id, text }: ShownKey, added: ListedKey | null): CreatedKey {
     if (!added) throw new TooManyKeys();
     this.events.emit(new KeyCreated(this.realm.guard, owner.userId ?? null, owner.service ?? null, id));
     return { ...added, access_key: text };
@@ -136,7 +144,7 @@ export class AccessKeys {
   }
 
   /** @throws ValidationFailed */
-  private newRow(owner: KeyOwner, spec: KeySpec): { text: string; row: NewKey } {
+  private newRow(owner: KeyOwner, spec: KeySpec): ShownKey {
     const { prefix, maxDays } = this.realm.options.accessKeys;
     const { label, abilities, networks } = spec;
     const fault = input.fieldFault(label, { maxLength: LABEL_MAX });
@@ -148,8 +156,9 @@ export class AccessKeys {
     const named = (networks ?? []).map(networkOf);
     if (named.includes(null) || named.length > NETWORKS_MAX) throw invalid('networks', 'auth.key_networks');
     const { id, secret, text } = newAccessKey(prefix);
-    const row: NewKey = {
+    return {
       id,
+      text,
       owner,
       label,
       scope: scopeIn(abilities ?? []),
@@ -157,7 +166,6 @@ export class AccessKeys {
       mac: this.secrets.macOf(id, secret),
       days,
     };
-    return { text, row };
   }
 }
 

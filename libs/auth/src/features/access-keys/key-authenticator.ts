@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, Realm, crypto, deadline, errors, http, identity, settings, event } from '../../kit';
 import { parseAccessKey } from './access-key.format';
-import { type KeyRefusal, type PresentedKey, keyVerdict } from './access-key.policy';
-import { AccessKeyStore, type KeyRow, wordsOf, type KeyUse } from './access-key.store';
+import { type KeyRefusal, type PresentedKey, refusalOfKey } from './access-key.policy';
+import { AccessKeyStore, type KeyUse, wordsOf } from './access-key.store';
 import { effectiveAbilities, isInNetworks, placeOf } from './key-grant';
 import { KeyUsedFromNewNetwork } from './access-keys.events';
 
@@ -159,46 +159,32 @@ export class KeyAuthenticator {
     const { id, secret } = parts;
     const reading = deadline.withinDeadline('PostgreSQL', this.config.storeTimeoutMs, this.store.find(id));
     const [found, isDenied] = await Promise.all([reading, this.denylist.deniesFamily(id)]);
-    const facts = this.factsOf(id, secret, found?.row, isDenied, ip);
-    const verdict = keyVerdict(facts);
-    // The end was committed on a server of PostgreSQL that was lost since.
-    if (isDenied && facts.key?.isSecret && !facts.key.isRevoked)
-      void deadline.bestEffort('finishing the end of an access key', () => this.store.revoke(id));
-    if (verdict !== 'accepted') throw refused(verdict, facts.key?.isSecret ? found?.row.svc_user : null);
-    // Code of the host is asked only about a key whose secret is right.
-    const { svc_user: userId, svc_service: service, svc_scope: scope } = found!.row;
-    const user = await found!.user();
-    const owner = userId === null ? 'allowed' : await this.ownerOf(userId, user);
-    const whole = keyVerdict({ ...facts, owner });
-    if (whole !== 'accepted') throw refused(whole, userId);
-    const granted = userId === null ? null : await this.abilitiesOf(userId, id);
-    this.uses.note(id, ip, () => this.secrets.macOf(id, secret));
-    return { key: { keyId: id, userId, service, abilities: effectiveAbilities(wordsOf(scope), granted) }, user };
-  }
-
-  private factsOf(id: string, secret: string, row: KeyRow | undefined, isDenied: boolean, ip: unknown): PresentedKey {
-    // An unknown id costs the same HMAC.
-    const isSecret = this.secrets.matches(id, secret, row?.svc_mac ?? '');
+    const row = found?.row;
     const networks = wordsOf(row?.svc_networks ?? '');
-    return {
-      key: row ? { guard: row.svc_guard, isSecret, isRevoked: row.svc_revoked, isExpired: row.svc_expired } : null,
+    const presented: PresentedKey = {
+      isKnown: row?.svc_guard === this.realm.guard,
+      // An unknown id costs the same HMAC.
+      isSecret: this.secrets.matches(id, secret, row?.svc_mac ?? ''),
+      isRevoked: row?.svc_revoked === true,
       isDenied,
-      owner: 'allowed',
+      isExpired: row?.svc_expired === true,
       isInNetwork: !networks.length || isInNetworks(ip, networks),
-      guard: this.realm.guard,
     };
-  }
-
-  private async ownerOf(userId: string, user: object | null): Promise<PresentedKey['owner']> {
-    if (!user) return 'gone';
-    const standing = await this.standings.of(userId, true);
-    return standing === 'good' ? 'allowed' : standing === 'missing' ? 'gone' : 'refused';
-  }
-
-  /** What the owner may do now; null where no token has abilities. */
-  private async abilitiesOf(userId: string, keyId: string): Promise<readonly string[] | null> {
-    const { scope } = await this.abilities.resolve(null, userId, keyId);
-    return scope === undefined ? null : wordsOf(scope);
+    // The end was committed on a server of PostgreSQL that was lost since.
+    if (isDenied && presented.isSecret && !presented.isRevoked)
+      void deadline.bestEffort('finishing the end of an access key', () => this.store.revoke(id));
+    const refusal = refusalOfKey(presented);
+    if (!found || refusal) throw refused(refusal ?? 'unknown_key', presented.isSecret ? row?.svc_user : null);
+    const { svc_user: userId, svc_service: service, svc_scope: scope } = found.row;
+    // Code of the host is asked only about a key that is right. A service has no user, and may use it until it ends.
+    const user = await found.user();
+    if (userId !== null && !(user && (await this.standings.of(userId, true)) === 'good'))
+      throw refused('key_owner', userId);
+    // Undefined where no token has abilities.
+    const granted = userId === null ? undefined : (await this.abilities.resolve(null, userId, id)).scope;
+    const abilities = effectiveAbilities(wordsOf(scope), granted === undefined ? null : wordsOf(granted));
+    this.uses.note(id, ip, () => this.secrets.macOf(id, secret));
+    return { key: { keyId: id, userId, service, abilities }, user };
   }
 
   /** In a service that only verifies: the issuer decides. */
@@ -224,9 +210,8 @@ export class KeyAuthenticator {
   /** @throws StoreUnavailable without an answer in time, and for one that has another form */
   private async askIssuer(ask: () => Promise<unknown>): Promise<VerifiedKey | null> {
     const name = 'accessKeys.verifier';
-    const asking = (async () => ask())();
     const answer = await deadline
-      .withTimeout(name, this.config.storeTimeoutMs, asking)
+      .withTimeout(name, this.config.storeTimeoutMs, (async () => ask())())
       .catch((cause: unknown) => Promise.reject(new errors.StoreUnavailable(name, cause)));
     if (answer === null || answer === undefined) return null;
     if (isVerifiedKey(answer)) return answer;
@@ -253,5 +238,5 @@ function isVerifiedKey(answer: unknown): answer is VerifiedKey {
 /** Number of answers of the issuer that are kept. */
 const ANSWERS = 10_000;
 
-const refused = (reason: KeyRefusal | 'invalid_key', userId?: string | null): errors.AuthException =>
+const refused = (reason: KeyRefusal | 'invalid_key' | 'key_owner', userId?: string | null): errors.AuthException =>
   new errors.Unauthenticated(true).withReason(reason, userId);

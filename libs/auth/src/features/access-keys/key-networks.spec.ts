@@ -34,6 +34,9 @@ describe('a network of an access key', () => {
     ['fe80::1%eth0', ['fe80::/10'], true],
     ['192.0.2.7', ['::/0'], false],
     ['::1', ['0.0.0.0/0'], false],
+    // Not a mapped address (RFC 4291 §2.5.5.1).
+    ['::192.0.2.7', ['192.0.2.0/24'], false],
+    ['::192.0.2.7', ['::/96'], true],
     ['unknown', ['0.0.0.0/0', '::/0'], false],
     [undefined, ['0.0.0.0/0'], false],
   ])('a client at %j is in %j: %s', (ip, networks, isIn) => expect(isInNetworks(ip, networks)).toBe(isIn));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'supertest';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { AccessKeyStore } from './access-key.store';
@@ -12,7 +13,9 @@ import {
   postKey,
 } from '../../../../../test/support/flows/access-keys';
 import { PausePoint } from '../../../../../test/support/faults/pause-point';
+import { CONFIRMATION_HEADER } from '../../../../../test/support/flows/step-up';
 import { eventually } from '../../../../../test/support/runtime/eventually';
+import { RACES_MS, rounds } from '../../../../../test/support/runtime/rounds';
 
 const NEW = 'another horse entirely';
 
@@ -123,6 +126,90 @@ describe('an access key that is created', () => {
     expect(live).toBe(0);
   });
 });
+
+describe('an access key of a person whose account is deleted', () => {
+  /** Where a creation waits after its row was inserted, before its commit. */
+  const inserted = PausePoint.disabled();
+  const t = TestApp.forFile({ controllers: [KeyedOrders], options: { features: { accessKeys: true } } });
+  beforeEach(async () => {
+    const { add } = AccessKeyStore.prototype;
+    jest.spyOn(AccessKeyStore.prototype, 'add').mockImplementation(async function (this: AccessKeyStore, ...args) {
+      const added = await add.apply(this, args);
+      await inserted.pass();
+      return added;
+    });
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const erase = async ({ tokens, proof }: KeyOwnerSession): Promise<number> =>
+    (await t.call('delete', '/auth/account', tokens.access_token).set(CONFIRMATION_HEADER, proof)).status;
+  /** As code of the host does. */
+  const ofHost = (userId: string): Promise<string | null> =>
+    t.auth.accessKeys.create({ userId }, { label: 'x' }).then(
+      ({ access_key: text }) => text,
+      () => null,
+    );
+  const ofPerson = async (owner: KeyOwnerSession): Promise<string | null> =>
+    (await postKey(t, owner)).body.access_key ?? null;
+
+  /** No key works, and no row could become that of another person with this id. */
+  async function expectNone(texts: readonly (string | null)[]): Promise<void> {
+    await t.calm();
+    expect(await t.database.query('SELECT id FROM svc_access_keys WHERE revoked_at IS NULL')).toEqual([]);
+    for (const text of texts) if (text) await t.get('/orders', text).expect(401);
+  }
+
+  it('is deleted with it, when its row was not committed before', async () => {
+    for (const isOfHost of [false, true]) {
+      const id = await t.person(ADA);
+      const owner = await keyOwner(t);
+      inserted.stop(1);
+      const creation = isOfHost ? ofHost(id) : ofPerson(owner);
+      await inserted.reached;
+      const erasure = erase(owner);
+      // The deletion waits for the session that the creation has locked, or does not see the row.
+      await Promise.race([erasure, eventually(async () => (await waitingIn(t.database)) > 0)]);
+      inserted.resume();
+      const text = await creation;
+      expect(await erasure).toBe(204);
+      await expectNone([text]);
+    }
+  });
+
+  it('is not created after it', async () => {
+    const id = await t.person(ADA);
+    const owner = await keyOwner(t);
+    expect(await erase(owner)).toBe(204);
+    await expectNone([await ofPerson(owner), await ofHost(id)]);
+  });
+
+  it(
+    'never remains, whenever it is created',
+    async () => {
+      for (let round = 0; round < rounds(30); round++) {
+        const email = `ada${round}@example.com`;
+        const id = await t.person(email);
+        const owner = await keyOwner(t, email);
+        const creations = [0, 1, 2].map(async (i) => {
+          await sleep((round + 5 * i) % 16);
+          return i === 2 ? ofHost(id) : ofPerson(owner);
+        });
+        const erasure = sleep(round % 5).then(() => erase(owner));
+        expect(await erasure).toBe(204);
+        await expectNone(await Promise.all(creations));
+      }
+    },
+    RACES_MS,
+  );
+});
+
+/** Number of statements that wait for a lock. */
+async function waitingIn(database: DataSource): Promise<number> {
+  const [{ waiting }] = await database.query(
+    `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return waiting;
+}
 
 /** A transaction that has ended these keys, and has not committed. */
 async function holding(database: DataSource, from: number, to: number): Promise<QueryRunner> {

@@ -59,10 +59,6 @@ export interface StoredIdentity extends NewIdentity {
 
 const FIELDS = `id, user_id AS "userId", provider, issuer, subject, email, linked_at AS "linkedAt", last_used_at AS "lastUsedAt"`;
 
-/** Number of rows that one step of the sweep reads. */
-const PAGE = 250;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-
 /**
  * Contains all queries of identities. A row is of the source of users, not of one guard: its column `guard` is the name of the
  * source when it was stored. Reads accept each name of the source, because a guard that is added can change which one that is.
@@ -180,26 +176,7 @@ export class IdentityStore {
    * number of deleted rows; 0 when the table is missing.
    */
   prune(): Promise<number> {
-    return pg.sweep(FIRST_ID, (after) => this.page(after), pg.isMissing);
-  }
-
-  private async page(after: string): Promise<pg.SweptPage<string>> {
-    const rows = await this.database.query<{ id: string; userId: string }>(
-      `SELECT id, user_id AS "userId" FROM ${this.table()} WHERE guard = ANY($1) AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
-      [this.guards, after],
-    );
-    const ids = [...new Set(rows.map(({ userId }) => userId))];
-    // A provider that never settles must not hold the lock of the pruning.
-    const existing = ids.length
-      ? await deadline.callHost('UserProvider.existingIds', () => this.users.existingIds(ids))
-      : null;
-    const orphans = rows.filter(({ userId }) => existing !== null && !existing.has(userId));
-    const deleted = await this.database.query(
-      `DELETE FROM ${this.table()} WHERE id IN (
-         SELECT id FROM ${this.table()} WHERE guard = ANY($1) AND id = ANY($2::uuid[]) FOR UPDATE SKIP LOCKED) RETURNING 1`,
-      [this.guards, orphans.map(({ id }) => id)],
-    );
-    return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
+    return pg.sweepOrphans(this.database, this.users, { table: this.table(), guards: this.guards });
   }
 
   private get guards(): readonly string[] {

@@ -117,8 +117,14 @@ export class Tickets {
    *
    * @param stream the response or the socket that is open. When it closes, the signal is released, and does not abort any
    * more. One that has closed before the call is released when the token expires
+   * @throws AuthConfigError for a caller without an access token, such as one with an access key: no session ends the stream
    */
   untilEnded(caller: identity.Caller, stream: Stream): AbortSignal {
+    if (identity.credentialGateOf(caller))
+      throw new errors.AuthConfigError(
+        'untilEnded() ends a stream with the session or the access token of its caller. This caller has another credential, such as ' +
+          'an access key: refuse it at the route, or end the stream after a time.',
+      );
     return this.watch.until(caller, stream);
   }
 

@@ -48,6 +48,29 @@ export const recordCredentialGate = (caller: Caller, gate: object): void => void
 /** The gate of {@link recordCredentialGate}; undefined for a caller with an access token. */
 export const credentialGateOf = (caller: Caller): object | undefined => credentialGates.get(caller);
 
+/** A request of Express has the route that handles it, another one for each handler that `next()` calls; one of Fastify has one handler. */
+interface Routed {
+  readonly route?: unknown;
+}
+
+const credentialRoutes = new WeakMap<Caller, Routed>();
+
+/**
+ * Records that the caller of `guard` counts for the HTTP route that handles the request, if it has another credential than an
+ * access token. Passport knows a request, and not which route asks.
+ */
+export function recordCredentialRoute(request: object & Routed, guard: string): void {
+  const caller = callerOf(request, guard);
+  if (caller && credentialGates.has(caller)) credentialRoutes.set(caller, { route: request.route });
+}
+
+/** The caller of {@link recordCredentialRoute} at `guard`, if it counts for the route that handles the request now. */
+export function callerOfRoute(request: object & Routed, guard: string): Caller | undefined {
+  const caller = callerOf(request, guard);
+  const counted = caller && credentialRoutes.get(caller);
+  return counted && counted.route === request.route ? caller : undefined;
+}
+
 /** The caller that `guard` authenticated on this request. @throws Unauthenticated if there is none */
 export function callerAt(request: object, guard: string): Caller {
   const caller = callerOf(request, guard);

@@ -5,6 +5,7 @@ import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { AuthConfigError, Unauthenticated } from '../../foundation/platform/errors';
 import { AccessTokens } from './access-tokens';
 import { Authenticator, type Credentialed, bearerOf } from './authenticator';
+import { callerOfRoute } from './caller';
 import { Keyring, type VerifiedJws, prepareKey, verifyingKey } from './keyring';
 
 function unlessRefused(error: unknown): null {
@@ -148,6 +149,9 @@ export function accessTokenStrategy(guard: string): Type<object> {
     }
 
     check(request: Parameters<Strategy['authenticate']>[0], options?: object): void {
+      // Passport refuses a caller without a user, as any text that is no token.
+      const { user } = callerOfRoute(request, guard) ?? {};
+      if (user) return this.success(user);
       const preparing = prepareKey(this.keyring, bearerOf(request));
       if (!preparing) return super.authenticate(request, options);
       // passport-jwt answers 401 if its key provider fails. An unreadable key set must be 503.

@@ -3,17 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Database, type Sql } from '../../foundation/platform/database';
-import { isMissing } from '../../foundation/platform/pg-errors';
-import { callHost } from '../../foundation/platform/deadline';
-import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
+import { once } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { EmailDelivery } from './email-delivery.entity';
 import { canonicalEmail } from './identifiers';
-
-/** Number of rows that one step of the sweep reads. */
-const PAGE = 250;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+import { sweepOrphans } from './orphan-sweep';
 
 /** The same for each spelling: what was proved of an address stays true if the host stores it in another one. */
 const emailHashOf = (email: string): string => sha256(canonicalEmail(email));
@@ -59,20 +54,8 @@ export class EmailDeliveries {
     await sql(statement, [this.realm.source.names, userId, emailHashOf(email)]);
   }
 
-  /** Deletes the rows of the guard whose user does not exist any more: see `PasskeyPruning.prune`. */
+  /** Deletes the rows of the guard whose user does not exist any more. */
   prune(): Promise<number> {
-    return sweep(FIRST_ID, (after) => this.page(after), isMissing);
-  }
-
-  private async page(after: string): Promise<SweptPage<string>> {
-    const page = await this.database.query<{ id: string; userId: string }>(
-      `SELECT id, user_id AS "userId" FROM ${this.table()} WHERE guard = $1 AND id > $2::uuid ORDER BY id LIMIT $3`,
-      [this.realm.guard, after, PAGE],
-    );
-    const ids = [...new Set(page.map(({ userId }) => userId))];
-    const existing = ids.length ? await callHost('UserProvider.existingIds', () => this.users.existingIds(ids)) : null;
-    if (!existing) return { removed: 0, next: null };
-    const orphans = page.filter(({ userId }) => !existing.has(userId)).map(({ id }) => id);
-    return { removed: orphans.length ? await this.remove(orphans) : 0, next: page.at(-1)!.id };
+    return sweepOrphans(this.database, this.users, { table: this.table(), guards: [this.realm.guard] });
   }
 }

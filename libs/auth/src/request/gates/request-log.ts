@@ -1,5 +1,3 @@
-import ipaddr from 'ipaddr.js';
-import { isIP } from 'node:net';
 import { type ExecutionContext, Inject, Injectable, Logger } from '@nestjs/common';
 import { SecurityLog } from '../../foundation/observability/security-log';
 import { type Span, reasonOf, telemetry } from '../../foundation/observability/telemetry';
@@ -10,6 +8,7 @@ import {
   type Reason,
   type SecurityLine,
 } from '../../foundation/platform/catalogue';
+import { shownAddress } from '../../foundation/platform/addresses';
 import { AuthException } from '../../foundation/platform/errors';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/feature';
@@ -17,24 +16,6 @@ import { Realm } from '../../foundation/realm/realm';
 import { Declared, type RouteDeclaration } from '../../foundation/realm/route';
 import { callerOf } from '../../identity/tokens/caller';
 import { unverifiedClaims } from '../../identity/tokens/keyring';
-
-const IPV4_MAPPED = ipaddr.IPv6.parseCIDR('::ffff:0:0/96');
-
-/** Parses an IPv6 address. The URL parser normalizes it first: ipaddr.js would read `::192.0.2.1` as a mapped address. */
-export const parsedIPv6 = (address: string): ipaddr.IPv6 =>
-  ipaddr.IPv6.parse(new URL(`http://[${address}]`).hostname.slice(1, -1));
-
-/**
- * The address of a client for people: an IPv4-mapped one (RFC 4291 §2.5.5.2) as the IPv4 address, and none with a zone.
- * Null for a text that is no address, which a client can put into a forwarding header.
- */
-export function shownAddress(ip: unknown): string | null {
-  if (typeof ip !== 'string' || !isIP(ip)) return null;
-  const [address = ''] = ip.split('%', 1);
-  if (isIP(address) !== 6) return address;
-  const parsed = parsedIPv6(address);
-  return parsed.match(IPV4_MAPPED) ? parsed.toIPv4Address().toString() : address;
-}
 
 /** The user, session and client address in a line of the security log. */
 export type About = Pick<SecurityLine, 'user_id' | 'session_id' | 'ip'>;

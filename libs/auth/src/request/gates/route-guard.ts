@@ -9,6 +9,7 @@ import {
   applyDecorators,
   type ArgumentsHost,
 } from '@nestjs/common';
+import { GUARDS_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -17,7 +18,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { RequestScope } from '../../foundation/platform/deadline';
 import { AuthConfigError, UNSUPPORTED, UnreadableRequest, pageUrl } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
-import { callerOf } from '../../identity/tokens/caller';
+import { callerOf, recordCredentialRoute } from '../../identity/tokens/caller';
 import { GateRefusalLog } from './request-log';
 import { DetailedGate, Gates, type RouteGate, type RoutePlan, gatesOf, routePlan } from './route-plan';
 import { TransportErrors } from './transport-errors';
@@ -53,7 +54,7 @@ export class RouteGuard implements CanActivate {
   private readonly plans = new WeakMap<object, Map<unknown, RoutePlan>>();
 
   constructor(
-    @Optional() private readonly realms: Realms,
+    @Optional() protected readonly realms: Realms,
     @Optional() private readonly gateRefusalLog: GateRefusalLog,
     @Optional() private readonly transportErrors: TransportErrors,
     @Optional() @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
@@ -100,7 +101,7 @@ export class RouteGuard implements CanActivate {
     return route.besideScope ? scope.beside(check) : scope.run(check);
   }
 
-  private async checkGates(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
+  protected async checkGates(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
     const passed = (context[PASSED] ??= new Set());
     const named = this.realms.named(guard);
     let scope = named ?? this.realms.default;
@@ -126,7 +127,7 @@ export class RouteGuard implements CanActivate {
     }
   }
 
-  private planOf(context: ExecutionContext): RoutePlan {
+  protected planOf(context: ExecutionContext): RoutePlan {
     const [controller, handler] = [context.getClass(), context.getHandler()];
     const known = this.plans.get(controller)?.get(handler);
     if (known) return known;
@@ -139,6 +140,42 @@ export class RouteGuard implements CanActivate {
     this.plans.set(controller, ofController.set(handler, plan));
     return plan;
   }
+}
+
+const isOfCredential = ({ stage }: RouteGate): boolean => stage === 'credential';
+
+/**
+ * Checks the gates of other credentials than access tokens before the guards of a controller and its handlers, so that Nest's
+ * `AuthGuard` finds their caller. Only for HTTP: the fields of a GraphQL operation share a request, and are routes of their own.
+ */
+@Injectable()
+class CredentialGuard extends RouteGuard {
+  override canActivate(context: Call): Promise<boolean> | boolean {
+    const isAsked =
+      context.getType() === 'http' && Gates.of(context.getClass(), context.getHandler()).some(isOfCredential);
+    return !isAsked || this.checkCredentials(context);
+  }
+
+  private async checkCredentials(context: Call): Promise<true> {
+    const { gates, guard } = this.planOf(context);
+    const credentials = gates.filter(isOfCredential);
+    // A public route has none.
+    if (!credentials.length) return true;
+    const { [PASSED]: passed } = context;
+    const remaining = credentials.filter((gate) => !passed?.has(gate));
+    if (remaining.length) await this.checkGates(remaining, guard, context);
+    const { realm } = this.realms.named(guard) ?? this.realms.default;
+    recordCredentialRoute(context.switchToHttp().getRequest<object>(), realm.guard);
+    return true;
+  }
+}
+
+/** Puts {@link CredentialGuard} before the guards that a controller has, also of its base classes, and before those that follow. */
+function credentialsFirst(target: object): void {
+  const controller = typeof target === 'function' ? target : target.constructor;
+  const guards = (Reflect.getMetadata(GUARDS_METADATA, controller) ?? []) as object[];
+  const others = guards.filter((guard) => guard !== CredentialGuard);
+  Reflect.defineMetadata(GUARDS_METADATA, [CredentialGuard, ...others], controller);
 }
 
 /** A Nest guard with these gates. */
@@ -197,7 +234,11 @@ async function hasBytes(request: IncomingMessage): Promise<boolean> {
  * adds the same {@link RouteGuard}, which checks all gates in their fixed order.
  */
 export const requires = (...gates: RouteGate[]): ClassDecorator & MethodDecorator =>
-  applyDecorators(Gates.with(...gates), UseGuards(RouteGuard));
+  applyDecorators(
+    Gates.with(...gates),
+    UseGuards(RouteGuard),
+    ...(gates.some(isOfCredential) ? [credentialsFirst] : []),
+  );
 
 /**
  * Finds the request of a call in HTTP, GraphQL or WebSocket contexts. An HTTP request is one object for the whole

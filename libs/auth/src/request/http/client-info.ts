@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
+import { addressOf, networkAt, shownAddress } from '../../foundation/platform/addresses';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { comparedAs } from '../../identity/users/identifiers';
-import { parsedIPv6, shownAddress } from '../gates/request-log';
 import { FIELD_MAX, ownField } from './request-body';
 
-const IPV4_IN_IPV6 = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
  * Returns the key of the client with this address: an IPv4 address unchanged, an IPv6 address as its network, because a
@@ -20,17 +20,11 @@ const IPV4_IN_IPV6 = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv
  * @param prefix number of bits of an IPv6 address that identify a client
  */
 export function clientAddress(ip: unknown, prefix: number): string {
-  if (typeof ip !== 'string' || !isIP(ip)) return 'unknown';
-  if (isIP(ip) === 4) return ip;
-  const address = parsedIPv6(ip.split('%', 1)[0]!);
-  const bytes = address.toByteArray();
-  if (IPV4_IN_IPV6.some((range) => address.match(range))) return bytes.slice(12).join('.');
-  return `${new ipaddr.IPv6(masked(bytes, prefix)).toRFC5952String()}/${prefix}`;
+  const address = addressOf(ip);
+  if (!address) return 'unknown';
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return address.match(NAT64) ? address.toByteArray().slice(12).join('.') : networkAt(address, prefix);
 }
-
-/** Keeps the first `prefix` bits and clears all others. */
-const masked = (bytes: number[], prefix: number): number[] =>
-  bytes.map((byte, i) => byte & (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * i))) & 0xff);
 
 /** Identifies the client of a request for the rate limits. */
 @Injectable()

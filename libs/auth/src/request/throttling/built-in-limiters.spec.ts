@@ -47,6 +47,7 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-passkeys', 11, 12],
   ['svc-passkey-setup', 11, 12],
   ['svc-confirm', 7, 8],
+  ['svc-key-create', 14, 8],
   ['svc-email-verification', 13, 14],
   ['svc-password-reset', 15, 16],
   ['svc-register', 17, 18],
@@ -57,7 +58,7 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-identities', 27, 28],
 ];
 /** Only authenticated users reach their routes. */
-const BY_USER_ONLY = ['svc-2fa-confirm', 'svc-passkey-setup'];
+const BY_USER_ONLY = ['svc-2fa-confirm', 'svc-passkey-setup', 'svc-key-create'];
 const BY_CLIENT = NUMBERS.filter(([name]) => !BY_USER_ONLY.includes(name));
 const BY_USER = ['svc-2fa-setup', 'svc-confirm', 'svc-email-verification', 'svc-email-change', 'svc-username-change'];
 

@@ -1,4 +1,5 @@
 import { FEATURES } from '../../features';
+import { ValidationFailed } from '../../foundation/platform/errors';
 import { POSTGRES_POOL, type PostgresPool } from '../../foundation/platform/postgres-pool';
 import type { ConsoleCommand, Feature } from '../../foundation/realm/feature';
 import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
@@ -91,6 +92,16 @@ const release: DataCommand = {
   },
 };
 
+/** The faults of what a person has typed. */
+function refusalOf(error: unknown): { refused: string } {
+  if (!(error instanceof ValidationFailed)) throw error;
+  return {
+    refused: Object.values(error.getResponse().errors ?? {})
+      .flat()
+      .join(' '),
+  };
+}
+
 /** The command of a feature, at the default guard. */
 const ofFeature = (feature: Feature, command: ConsoleCommand): DataCommand => ({
   ...command,
@@ -103,7 +114,7 @@ const ofFeature = (feature: Feature, command: ConsoleCommand): DataCommand => ({
     const result = await application.use(async (app) => {
       const scope = app.get(Realms, { strict: false }).default;
       if (!scope.isOn(feature)) return { refused: `features.${feature.flags![0]} is off.` };
-      return command.run(scope, passed, options);
+      return command.run(scope, passed, options).catch(refusalOf);
     });
     if ('refused' in result) throw new CommandRefused(result.refused);
     print(`${result.done}\n`);
