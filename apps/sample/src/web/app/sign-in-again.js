@@ -2,9 +2,9 @@ import { account, auth, hasPasskeys } from './auth.js';
 import { config } from './config.js';
 import { openDialog } from './dialog.js';
 import { h } from './dom.js';
-import { button } from './feedback.js';
+import { button, pressed } from './feedback.js';
 import { PASSWORD, REMEMBER, field, form, hiddenUsername } from './form.js';
-import { t } from './language.js';
+import { nodes, t } from './language.js';
 import { present } from './router.js';
 import { hasPasskey, signsInAgain, user } from './user.js';
 import { requiredFactor } from './views/required-factor.js';
@@ -43,6 +43,8 @@ async function signInAgain(reason) {
   if (needsFactor && !me.two_factor && !ownsPasskey) return setUpFirst();
   const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
   const byProvider = config.providers.length ? await (await import('./views/identities.js')).signingIn() : [];
+  const action = pressed;
+  const step = (number) => h('p', { class: 'badge' }, t`Step ${number} of 2`);
   const former = auth.session.claims.fid;
   signsInAgain(true);
   const done = await openDialog(t`Sign in again`, (close) => {
@@ -58,17 +60,19 @@ async function signInAgain(reason) {
         return present(t`Set up a second factor`, () => requiredFactor(challenge));
       }
       const options = { restart: begin, canTrust: false, onDone: () => close(true) };
-      place.replaceChildren(...secondStep(challenge, first, options));
+      place.replaceChildren(step(2), ...secondStep(challenge, first, options));
       (place.querySelector('[autofocus]') ?? place).focus();
     };
     const firstStep = () => {
-      const entry = form([PASSWORD, REMEMBER], { label: t`Continue`, work: byPassword });
+      const entry = form([{ ...PASSWORD, autofocus: true }, REMEMBER], { label: t`Continue`, work: byPassword });
       entry.prepend(hiddenUsername(me.email));
       const remember = REMEMBER && (me.has_password ? { input: entry.elements.remember } : field(REMEMBER));
       const choice = () => (remember ? { remember: remember.input.checked } : {});
       const byPasskey = () => auth.loginWithPasskey(choice()).then(() => close(true));
       return [
+        needsFactor && me.two_factor && step(1),
         h('p', {}, QUESTIONS[reason]),
+        h('p', { class: 'muted' }, nodes`As ${h('strong', {}, me.email)}, for: ${action}`),
         isTrusted && h('p', { class: 'note' }, TRUSTED),
         me.has_password ? entry : remember?.row,
         ownsPasskey && (!needsFactor || config.passkeysVerifyUsers) && button(t`Sign in with a passkey`, byPasskey),

@@ -81,7 +81,6 @@ export const unknownSignIn = () =>
     send: (token) => account.reportSignIn(token),
     title: t`You are signed out everywhere`,
     done: () => t`Open the link that we have sent to you, and choose a new password.`,
-    danger: true,
     mails: true,
     again: !auth.session && newPassword,
   });

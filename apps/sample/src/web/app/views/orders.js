@@ -66,7 +66,7 @@ export async function orders() {
       h(
         'div',
         { class: 'row' },
-        menu.data.map((item) => button(t`Order ${item}`, () => place(item))),
+        menu.data.map((item) => button(t`Order ${item}`, () => place(item), { class: 'second' })),
       ),
       data.length
         ? h(

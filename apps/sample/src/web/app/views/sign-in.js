@@ -35,6 +35,8 @@ export async function signIn(left) {
     });
   const fields = [{ ...EMAIL, autocomplete: 'username webauthn' }, PASSWORD, REMEMBER];
   const entry = form(fields, { label: t`Sign in`, work, isWhole: true, isSecond: !!demo });
+  if (features.passwordReset)
+    entry.querySelector('.secret').after(h('a', { href: '#/forgot-password' }, t`Forgot your password?`));
   const choice = () => (REMEMBER ? { remember: entry.elements.remember.checked } : {});
   if (hasPasskeys) void auth.autofillPasskeys(left, choice).catch(complain);
   const link = (to, label) => h('li', {}, h('a', { href: to }, label));
@@ -49,13 +51,16 @@ export async function signIn(left) {
       ),
     demo && h('p', { class: 'or muted' }, t`or with an account of your own`),
     entry,
-    hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice())),
-    ...(continueWith?.(choice) ?? []),
+    h(
+      'div',
+      { class: 'ways' },
+      hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice())),
+      features.emailCode && h('a', { class: 'button', href: '#/sign-in-code' }, t`Email me a code`),
+      continueWith?.(choice),
+    ),
     h(
       'ul',
-      { class: 'links ways' },
-      features.passwordReset && link('#/forgot-password', t`Forgot your password?`),
-      features.emailCode && link('#/sign-in-code', t`Email me a code`),
+      { class: 'links' },
       features.registration && link('#/register', t`Create an account`),
       link('#/staff', t`Use a user name`),
     ),
