@@ -25,6 +25,12 @@ export const intro = () => [
     t`Sessions that rotate, revoke and fail closed: a stolen refresh token ends its session, and an ended session is refused at once.`,
   ),
   h(
+    'figure',
+    {},
+    h('img', { src: '/web/life.svg', alt: '', width: 480, height: 116 }),
+    h('figcaption', { class: 'note' }, t`Refresh token 3 comes back after its grace time: the session ends at once.`),
+  ),
+  h(
     'p',
     {},
     nodes`This page is an ordinary client of a server with ${h('strong', {}, '@svc/auth')}. Nothing is simulated.`,

@@ -2,10 +2,11 @@ import { account, auth, hasPasskeys } from './auth.js';
 import { config } from './config.js';
 import { openDialog } from './dialog.js';
 import { h } from './dom.js';
-import { button, pressed } from './feedback.js';
+import { button } from './feedback.js';
 import { PASSWORD, REMEMBER, field, form, hiddenUsername } from './form.js';
-import { nodes, t } from './language.js';
+import { t } from './language.js';
 import { present } from './router.js';
+import { asked } from './step-up.js';
 import { hasPasskey, signsInAgain, user } from './user.js';
 import { requiredFactor } from './views/required-factor.js';
 import { secondStep } from './views/second-step.js';
@@ -43,7 +44,7 @@ async function signInAgain(reason) {
   if (needsFactor && !me.two_factor && !ownsPasskey) return setUpFirst();
   const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
   const byProvider = config.providers.length ? await (await import('./views/identities.js')).signingIn() : [];
-  const action = pressed;
+  const about = asked(me.email);
   const step = (number) => h('p', { class: 'badge' }, t`Step ${number} of 2`);
   const former = auth.session.claims.fid;
   signsInAgain(true);
@@ -72,7 +73,7 @@ async function signInAgain(reason) {
       return [
         needsFactor && me.two_factor && step(1),
         h('p', {}, QUESTIONS[reason]),
-        h('p', { class: 'muted' }, nodes`As ${h('strong', {}, me.email)}, for: ${action}`),
+        about,
         isTrusted && h('p', { class: 'note' }, TRUSTED),
         me.has_password ? entry : remember?.row,
         ownsPasskey && (!needsFactor || config.passkeysVerifyUsers) && button(t`Sign in with a passkey`, byPasskey),

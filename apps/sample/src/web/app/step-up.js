@@ -18,6 +18,15 @@ const ANY_CODE = {
 const factorOf = (text) =>
   /^\p{Nd}{6}$/u.test(text.replaceAll(/[^\p{L}\p{Nd}]/gu, '')) ? { code: text } : { recovery_code: text };
 
+/** What the user was about to do, and as whom. */
+export const asked = (email) =>
+  h(
+    'dl',
+    {},
+    pressed && h('div', {}, h('dt', {}, t`Action`), h('dd', {}, h('strong', {}, pressed))),
+    h('div', {}, h('dt', {}, t`Account`), h('dd', {}, email)),
+  );
+
 /** Asks for the password, with a code if that is necessary, a passkey, or a provider, if the user has them. @returns whether the user confirmed */
 async function confirm(methods) {
   const { email } = await user();
@@ -25,12 +34,7 @@ async function confirm(methods) {
   const canUsePassword = needsCode || methods.includes('password');
   const canUsePasskey = hasPasskeys && methods.includes('passkey');
   const byProvider = methods.includes('identity') ? await (await import('./views/identities.js')).confirming() : [];
-  const about = h(
-    'dl',
-    {},
-    pressed && h('div', {}, h('dt', {}, t`Action`), h('dd', {}, h('strong', {}, pressed))),
-    h('div', {}, h('dt', {}, t`Account`), h('dd', {}, email)),
-  );
+  const about = asked(email);
   const confirmed = await openDialog(t`Confirm it’s you`, (close) => {
     const work = async ({ password, code }) => {
       try {

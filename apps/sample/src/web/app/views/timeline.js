@@ -176,12 +176,10 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ended
       ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
       : text(Math.max(x(now), HALF_NOW), bottom, t`now`, { 'text-anchor': 'middle' }),
-    marks
-      .map(({ at, kind, count }) => [
-        mark(kind, { x: at, y: middle(0), overflow: 'visible' }),
-        count > 1 && (isWide || at > TIME) && countOf(at, count),
-      ])
-      .flat(),
+    marks.flatMap(({ at, kind, count }) => [
+      mark(kind, { x: at, y: middle(0), overflow: 'visible' }),
+      count > 1 && (isWide || at > TIME) && countOf(at, count),
+    ]),
   );
 }
 
