@@ -65,7 +65,7 @@ export let pressed = '';
 document.addEventListener(
   'click',
   ({ target }) => {
-    const element = target.closest('button:not(.quiet)');
+    const element = target.closest('button');
     if (element) pressed = element.ariaLabel ?? element.textContent;
   },
   true,

@@ -108,7 +108,7 @@ function row({ id, item, createdAt }, again) {
   };
   return h(
     'li',
-    { class: 'spread' },
+    {},
     h('div', {}, h('strong', {}, item), ' ', h('span', { class: 'muted' }, ago(createdAt))),
     button(t`Cancel order`, cancelOrder, { class: 'quiet', 'aria-label': t`Cancel order: ${item}` }),
   );
