@@ -170,7 +170,9 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ),
     ahead('ahead', Infinity, 2, THICK),
     // A token before the last one has none any more.
-    grace && graceEnd && token(ended ? 'past' : 'grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
+    grace &&
+      graceEnd &&
+      token(ended || now >= graceEnd ? 'past' : 'grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
     grace && ahead('grace-ahead', graceEnd, 3, THICK),
     nowText > left + TIME && text(left, bottom, clock.format(first)),
     ended
