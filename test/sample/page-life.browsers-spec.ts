@@ -90,7 +90,7 @@ describeWithBrowser('the page of the sample', () => {
       expect(paths.filter((path, i) => paths.indexOf(path) < i)).toEqual([]);
       expect(assets.filter(({ url }) => /qr|session\.css/.test(url))).toEqual([]);
       // Without compression, which the sample leaves to a proxy.
-      expect(assets.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(126_000);
+      expect(assets.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(122_000);
     });
 
     it('has the data that search engines and screen readers need, and logs nothing', async () => {

@@ -27,7 +27,12 @@ export const intro = () => [
   h(
     'figure',
     {},
-    h('img', { src: '/web/life.svg', alt: '', width: 480, height: 116 }),
+    h(
+      'ul',
+      { class: 'lanes note' },
+      [t`Session`, t`Access token`, t`Refresh tokens`, t`Grace time`].map((lane) => h('li', {}, lane)),
+    ),
+    h('img', { src: '/web/life.svg', alt: '', width: 380, height: 112 }),
     h('figcaption', { class: 'note' }, t`Refresh token 3 comes back after its grace time: the session ends at once.`),
   ),
   h(

@@ -1,4 +1,4 @@
-import { auth, hasPasskeys, storageNotice } from '../auth.js';
+import { auth, hasPasskeys, storageNotice, unreachable } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
@@ -6,8 +6,11 @@ import { EMAIL, PASSWORD, REMEMBER, form } from '../form.js';
 import { nodes, t } from '../language.js';
 import { createPasskeyQuietly } from '../quiet-passkey.js';
 import { present } from '../router.js';
-import { requiredFactor } from './required-factor.js';
 import { secondStep } from './second-step.js';
+
+const unreached = () => {
+  throw unreachable();
+};
 
 /**
  * Waits for a request that signs in, and shows the next step if there is one.
@@ -18,7 +21,11 @@ import { secondStep } from './second-step.js';
 export async function enter(sent, first = 'password') {
   const answer = await sent;
   if (answer?.two_factor) await present(t`One more step`, () => secondStep(answer, first));
-  if (answer?.enrolment_required) await present(t`Set up a second factor`, () => requiredFactor(answer));
+  if (answer?.enrolment_required)
+    await present(t`Set up a second factor`, async () =>
+      // Few visits need it.
+      (await import('./required-factor.js').catch(unreached)).requiredFactor(answer),
+    );
   return answer;
 }
 

@@ -47,7 +47,7 @@ const item = ({ at, kind, title, text }, times) =>
   );
 
 /** Which mark stands for several that have no place beside each other: the last of these that is among them. */
-const WEIGHTS = ['started', 'renewed', 'replayed', 'refused', 'ended', 'reused'];
+const WEIGHTS = ['renewed', 'started', 'replayed', 'refused', 'ended', 'reused'];
 const APART = 14;
 
 /** The events as marks. Those whose marks would cover each other have one, with their number. */
