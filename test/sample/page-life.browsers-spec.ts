@@ -374,8 +374,8 @@ describeWithBrowser('the page of the sample', () => {
       expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake', 'tea']);
       await tab.presses('Cancel order: tea');
       // It names what it asks for, and the account, and waits for the password.
-      expect(await tab.dialog().locator('dd').allInnerTexts()).toEqual(['Cancel order: tea', 'demo@example.com']);
       await tab.hasFocus(tab.dialog().getByLabel('Password', { exact: true }));
+      expect(await tab.dialog().locator('dd').allInnerTexts()).toEqual(['Cancel order: tea', 'demo@example.com']);
       await tab.confirms();
       await tab.hears('The order is cancelled.');
       expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake']);

@@ -170,10 +170,9 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ),
     ahead('ahead', Infinity, 2, THICK),
     // A token before the last one has none any more.
-    grace &&
-      graceEnd &&
+    graceEnd > 0 &&
       token(ended || now >= graceEnd ? 'past' : 'grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
-    grace && ahead('grace-ahead', graceEnd, 3, THICK),
+    grace > 0 && ahead('grace-ahead', graceEnd, 3, THICK),
     nowText > left + TIME && text(left, bottom, clock.format(first)),
     ended
       ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
