@@ -237,7 +237,10 @@ describeWithBrowser('the page of the sample', () => {
         alg: 'HS256',
         typ: 'at+jwt',
       });
-      await tab.page.getByText(/^1[45]:\d\d left$/).waitFor();
+      await tab.page
+        .locator('main .remaining')
+        .getByText(/^1[45]:\d\d left$/)
+        .waitFor();
       await tab.presses('Renew now');
       await tab.lives('Renewed');
       expect((await tab.payload()).jti).not.toBe(jti);

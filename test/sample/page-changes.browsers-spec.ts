@@ -156,6 +156,8 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.comesToFront();
       const report = await visit.tab(tab.page.context(), await visit.mailed(ada.email, '/unknown-sign-in', 2));
       await report.sees('Was this you?');
+      expect(await report.page.locator('main dt').allInnerTexts()).toEqual(['Device', 'Signed in', 'Address']);
+      await report.page.locator('main dd').getByText(' on Linux').waitFor();
       await report.presses('No, sign out everywhere');
       await report.sees('You are signed out everywhere');
       await isAccessible(report);

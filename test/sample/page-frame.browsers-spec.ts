@@ -211,8 +211,9 @@ describeWithBrowser('around the views of the sample', () => {
     await signsIn();
     const legend = tab.page.getByRole('list', { name: 'Legend' });
     expect(await legend.getByRole('listitem').allInnerTexts()).toEqual([
-      'valid token',
+      'valid',
       'still to come',
+      'replaced, still accepted',
       'replaced or ended',
     ]);
     await tab.signsOut();

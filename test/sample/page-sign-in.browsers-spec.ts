@@ -148,7 +148,26 @@ describeWithBrowser('the page of the sample', () => {
         }
       });
 
-      it('has recovery codes to copy and to download', async () => {
+      it('is not set up after a cancellation', async () => {
+        await tab.presses('Cancel');
+        await tab.button('Set up').waitFor();
+        await tab.presses('Set up');
+        await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
+        secret = secretIn((await tab.page.locator('.uri').textContent())!);
+      });
+
+      it('is turned on only with a correct code', async () => {
+        await tab.fills({ 'Code from the app': '000000' });
+        await tab.presses('Turn on');
+        await tab.isRefused('The code is not correct.');
+        expect(await shownCodes()).toEqual([]);
+        // A pasted code with a space is not cut.
+        await tab.fills({ 'Code from the app': codeAt(secret, step()).replace(/^.../, '$& ') });
+        await tab.presses('Turn on');
+        await tab.hears('Two-factor is on.');
+      });
+
+      it('then has recovery codes to copy and to download, and does not show them again', async () => {
         codes = await shownCodes();
         expect(codes).toHaveLength(8);
         await tab.presses('Copy codes');
@@ -156,16 +175,7 @@ describeWithBrowser('the page of the sample', () => {
         expect(await tab.page.evaluate('navigator.clipboard.readText()')).toBe(`${codes.join('\n')}\n`);
         const { name, text } = await savedDuring(tab.page, () => tab.presses('Download codes'));
         expect([name, text]).toEqual(['recovery-codes.txt', expect.stringContaining(`${codes.join('\n')}\n`)]);
-      });
-
-      it('is turned on only with a correct code, and does not show its recovery codes again', async () => {
-        await tab.fills({ 'Code from the app': '000000' });
-        await tab.presses('Turn on');
-        await tab.isRefused('The code is not correct.');
-        // A pasted code with a space is not cut.
-        await tab.fills({ 'Code from the app': codeAt(secret, step()).replace(/^.../, '$& ') });
-        await tab.presses('Turn on');
-        await tab.hears('Two-factor is on.');
+        await tab.presses('Continue');
         await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
         expect(await shownCodes()).toEqual([]);
       });

@@ -6,6 +6,7 @@ import { Admin } from './users/admin.entity';
 import { deleteUser } from './users/delete-user';
 import { StaffMember } from './users/staff-member.entity';
 import { languageOf } from './users/user-language';
+import { signInMail } from './sign-in-mail';
 import { User } from './users/user.entity';
 
 /** These features send mails, so they need a mailer. */
@@ -119,6 +120,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         mailer,
         notices: mailer !== undefined,
         recipientName: 'name',
+        templates: { newSignIn: signInMail },
         language: (user, { guard }) => (guard === 'api' ? languageOf(user as User) : null),
       },
       languages: true,

@@ -22,7 +22,7 @@ const linked = (text: string): Html[] =>
   text.split(/(https?:\S+)/).map((part, i) => (i % 2 ? html`<a href="${part}">${part}</a>` : html`${part}`));
 
 /**
- * The text of a mail, and beside it its HTML as mail clients show it in light and in dark mode. The HTML is in a frame without
+ * The HTML of a mail as mail clients show it in light and in dark mode, and below it its text. The HTML is in a frame without
  * the rights of this page: no script runs in it, and its links open in another tab.
  *
  * @param address where the HTML is served
@@ -33,7 +33,6 @@ export const mailCard = ({ subject, text, html: hasHtml }: MailContent, address:
     <h2>${subject}</h2>
     <p class="muted">${details}</p>
     <div class="renderings">
-      <pre class="mail">${linked(text)}</pre>
       ${
         hasHtml
           ? ['light', 'dark'].map(
@@ -49,6 +48,10 @@ export const mailCard = ({ subject, text, html: hasHtml }: MailContent, address:
           : html``
       }
     </div>
+    <details>
+      <summary>Plain text</summary>
+      <pre>${linked(text)}</pre>
+    </details>
   </article>`;
 
 /**
@@ -77,7 +80,10 @@ export const page = (title: string, body: unknown): string =>
         <link rel="stylesheet" href="/web/mailbox.css" />
       </head>
       <body>
-        <header class="top"><a class="brand" href="/">Back to the page</a></header>
+        <header class="top">
+          <a class="brand" href="/"><span>@svc/auth</span></a>
+          <a class="button small" href="/">Back to the page</a>
+        </header>
         <main class="mailbox" id="main">
           <h1>${title}</h1>
           ${body}

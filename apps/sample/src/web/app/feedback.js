@@ -60,6 +60,17 @@ export function complain(error) {
   if (!isSilent(error)) show(alert, textOf(error));
 }
 
+/** The name of the button that was pressed last: a question before its work names it. */
+export let pressed = '';
+document.addEventListener(
+  'click',
+  ({ target }) => {
+    const element = target.closest('button');
+    if (element) pressed = element.ariaLabel ?? element.textContent;
+  },
+  true,
+);
+
 /** A button that runs `work`, once at a time. An error of `work` is shown. */
 export function button(label, work, props = {}) {
   let busy = false;

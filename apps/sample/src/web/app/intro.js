@@ -25,6 +25,17 @@ export const intro = () => [
     t`Sessions that rotate, revoke and fail closed: a stolen refresh token ends its session, and an ended session is refused at once.`,
   ),
   h(
+    'figure',
+    {},
+    h(
+      'ul',
+      { class: 'lanes note' },
+      [t`Session`, t`Access token`, t`Refresh tokens`, t`Grace time`].map((lane) => h('li', {}, lane)),
+    ),
+    h('img', { src: '/web/life.svg', alt: '', width: 380, height: 112 }),
+    h('figcaption', { class: 'note' }, t`Refresh token 3 comes back after its grace time: the session ends at once.`),
+  ),
+  h(
     'p',
     {},
     nodes`This page is an ordinary client of a server with ${h('strong', {}, '@svc/auth')}. Nothing is simulated.`,

@@ -114,8 +114,9 @@ auth.on('signedOut', async ({ reason, otherTab }) => {
   // Whoever signs in next begins at the overview, unless this user did not want to leave.
   if (reason !== 'ended') forgetAddress();
   await shown;
-  if (reason === 'ended') say(t`Your session has ended. Sign in again.`, 'warning');
-  else if (reason === 'deleted') say(t`Your account is deleted.`, 'plain');
+  // The view of the sign-in says it above the life of the session.
+  if (reason === 'ended') return address() === '/sign-in' || say(t`Your session has ended. Sign in again.`, 'warning');
+  if (reason === 'deleted') say(t`Your account is deleted.`, 'plain');
   else say(otherTab ? t`You were signed out in another tab.` : t`You are signed out.`, 'plain');
 });
 

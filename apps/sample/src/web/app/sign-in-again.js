@@ -3,9 +3,10 @@ import { config } from './config.js';
 import { openDialog } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
-import { PASSWORD, REMEMBER, field, form, hiddenUsername } from './form.js';
+import { PASSWORD, form, hiddenUsername } from './form.js';
 import { t } from './language.js';
 import { present } from './router.js';
+import { asked } from './step-up.js';
 import { hasPasskey, signsInAgain, user } from './user.js';
 import { requiredFactor } from './views/required-factor.js';
 import { secondStep } from './views/second-step.js';
@@ -36,6 +37,12 @@ export async function afterSignIn(send) {
   }
 }
 
+/** The new session outlives the browser if this one does: nobody is asked that in the middle of a task. */
+async function isRemembered() {
+  const { created_at, expires_at } = (await auth.sessions()).find(({ current }) => current);
+  return new Date(expires_at) - new Date(created_at) > config.secondsWithoutRemember * 1000;
+}
+
 async function signInAgain(reason) {
   const me = await user();
   const needsFactor = reason === 'factor_required';
@@ -43,12 +50,15 @@ async function signInAgain(reason) {
   if (needsFactor && !me.two_factor && !ownsPasskey) return setUpFirst();
   const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
   const byProvider = config.providers.length ? await (await import('./views/identities.js')).signingIn() : [];
+  const about = asked(me.email);
+  const step = (number) => h('p', { class: 'badge' }, t`Step ${number} of 2`);
+  const choice = config.secondsWithoutRemember ? { remember: await isRemembered() } : {};
   const former = auth.session.claims.fid;
   signsInAgain(true);
   const done = await openDialog(t`Sign in again`, (close) => {
     const place = h('div', { role: 'group', 'aria-label': t`Sign in again`, tabindex: -1 });
     const begin = () => place.replaceChildren(...firstStep());
-    const byPassword = (fields) => enter(() => auth.login({ email: me.email, ...fields }), 'password');
+    const byPassword = (fields) => enter(() => auth.login({ email: me.email, ...fields, ...choice }), 'password');
     const enter = async (send, first) => {
       if (isTrusted) await account.endAllTrust();
       const challenge = await send();
@@ -58,21 +68,21 @@ async function signInAgain(reason) {
         return present(t`Set up a second factor`, () => requiredFactor(challenge));
       }
       const options = { restart: begin, canTrust: false, onDone: () => close(true) };
-      place.replaceChildren(...secondStep(challenge, first, options));
+      place.replaceChildren(step(2), ...secondStep(challenge, first, options));
       (place.querySelector('[autofocus]') ?? place).focus();
     };
     const firstStep = () => {
-      const entry = form([PASSWORD, REMEMBER], { label: t`Continue`, work: byPassword });
+      const entry = form([{ ...PASSWORD, autofocus: true }], { label: t`Continue`, work: byPassword });
       entry.prepend(hiddenUsername(me.email));
-      const remember = REMEMBER && (me.has_password ? { input: entry.elements.remember } : field(REMEMBER));
-      const choice = () => (remember ? { remember: remember.input.checked } : {});
-      const byPasskey = () => auth.loginWithPasskey(choice()).then(() => close(true));
+      const byPasskey = () => auth.loginWithPasskey(choice).then(() => close(true));
       return [
+        needsFactor && me.two_factor && step(1),
         h('p', {}, QUESTIONS[reason]),
+        about,
         isTrusted && h('p', { class: 'note' }, TRUSTED),
-        me.has_password ? entry : remember?.row,
+        me.has_password && entry,
         ownsPasskey && (!needsFactor || config.passkeysVerifyUsers) && button(t`Sign in with a passkey`, byPasskey),
-        ...byProvider.map(([label, work]) => button(label, () => enter(() => work(choice()), 'identity'))),
+        ...byProvider.map(([label, work]) => button(label, () => enter(() => work(choice), 'identity'))),
       ].filter(Boolean);
     };
     begin();

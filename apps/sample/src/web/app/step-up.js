@@ -1,7 +1,7 @@
 import { auth, hasPasskeys, onConfirm } from './auth.js';
 import { openDialog } from './dialog.js';
 import { h } from './dom.js';
-import { button } from './feedback.js';
+import { button, pressed } from './feedback.js';
 import { PASSWORD, form, hiddenUsername } from './form.js';
 import { t } from './language.js';
 import { user } from './user.js';
@@ -18,6 +18,15 @@ const ANY_CODE = {
 const factorOf = (text) =>
   /^\p{Nd}{6}$/u.test(text.replaceAll(/[^\p{L}\p{Nd}]/gu, '')) ? { code: text } : { recovery_code: text };
 
+/** What the user was about to do, and as whom. */
+export const asked = (email) =>
+  h(
+    'dl',
+    {},
+    pressed && h('div', {}, h('dt', {}, t`Action`), h('dd', {}, h('strong', {}, pressed))),
+    h('div', {}, h('dt', {}, t`Account`), h('dd', {}, email)),
+  );
+
 /** Asks for the password, with a code if that is necessary, a passkey, or a provider, if the user has them. @returns whether the user confirmed */
 async function confirm(methods) {
   const { email } = await user();
@@ -25,6 +34,7 @@ async function confirm(methods) {
   const canUsePassword = needsCode || methods.includes('password');
   const canUsePasskey = hasPasskeys && methods.includes('passkey');
   const byProvider = methods.includes('identity') ? await (await import('./views/identities.js')).confirming() : [];
+  const about = asked(email);
   const confirmed = await openDialog(t`Confirm it’s you`, (close) => {
     const work = async ({ password, code }) => {
       try {
@@ -36,14 +46,15 @@ async function confirm(methods) {
       }
       close(true);
     };
-    const byPassword = form([PASSWORD, needsCode && ANY_CODE], { label: t`Confirm`, work });
+    const byPassword = form([{ ...PASSWORD, autofocus: true }, needsCode && ANY_CODE], { label: t`Confirm`, work });
     byPassword.prepend(hiddenUsername(email));
     const byPasskey = () => auth.confirmPasskey().then(() => close(true));
     return [
-      h('p', {}, t`We ask before important changes, and then not again for a few minutes.`),
+      about,
       canUsePassword && byPassword,
       canUsePasskey && button(t`Confirm with a passkey`, byPasskey),
       ...byProvider.map(([label, confirmBy]) => button(label, () => confirmBy().then(() => close(true)))),
+      h('p', { class: 'note' }, t`We ask before important changes, and then not again for a few minutes.`),
     ].filter(Boolean);
   });
   return confirmed === true;

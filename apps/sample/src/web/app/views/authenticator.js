@@ -21,6 +21,8 @@ export async function scanning({ otpauth_uri: uri }, title) {
     'section',
     { class: 'card', 'aria-labelledby': 'scan-heading' },
     h('h2', { id: 'scan-heading' }, title),
+    // A phone cannot scan its own screen.
+    h('a', { class: 'button second on-phone', href: uri }, t`Open the app on this device`),
     qrCode(uri, t`QR code for your authenticator app`),
     h('p', {}, t`Or type this key into it:`),
     h('p', { class: 'row' }, h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')), button(t`Copy key`, copy)),

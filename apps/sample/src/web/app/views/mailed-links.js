@@ -1,5 +1,6 @@
 import { account, auth } from '../auth.js';
-import { h } from '../dom.js';
+import { deviceOf } from '../device-name.js';
+import { h, time } from '../dom.js';
 import { textOf } from '../feedback.js';
 import { form } from '../form.js';
 import { t } from '../language.js';
@@ -15,11 +16,12 @@ const way = ([href, label], kind = '') => h('a', { class: `button ${kind}`, href
  * The view of a mailed link whose token is sent by a press on a button: programs that check mails open links.
  *
  * @param path the address of the view
- * @param offer `{ text, label, keep, send(token), title, done, again, danger?, mails? }`; `keep` is the button that changes
- *   nothing, `title` and `done` are shown afterwards, and with `mails` where the mails are; `again` is the way to a new link
+ * @param offer `{ text, about, label, keep, send(token), title, done, again, danger?, mails? }`; `keep` is the button that changes
+ *   nothing, `title` and `done` are shown afterwards, and with `mails` where the mails are; `again` is the way to a new link;
+ *   `about(parameters)` shows what else the link says
  */
-const linkView = (path, { text, label, keep, send, title, done, again, danger, mails }) => {
-  const token = linkOf(path)?.token;
+const linkView = (path, { text, about, label, keep, send, title, done, again, danger, mails }) => {
+  const { token, ...details } = linkOf(path) ?? {};
   if (!token) return useless(t`This page has only a part of the link, or none. Open it from your email again.`, again);
   const work = async () => {
     try {
@@ -39,7 +41,7 @@ const linkView = (path, { text, label, keep, send, title, done, again, danger, m
       h('p', {}, way(['#/', t`Continue`], 'primary')),
     ]);
   };
-  return [h('p', {}, text), form([], { label, danger, work }, way(['#/', keep]))];
+  return [about?.(details), h('p', {}, text), form([], { label, danger, work }, way(['#/', keep]))];
 };
 
 const useless = (text, again) => [
@@ -73,15 +75,30 @@ export const undoEmail = () =>
     again: !auth.session && newPassword,
   });
 
+/** The sign-in that the mail is about. The link has it only for this view: nothing depends on it. */
+const signInOf = ({ at, ip, agent }) =>
+  at &&
+  h(
+    'div',
+    { class: 'card' },
+    h(
+      'dl',
+      {},
+      [[t`Device`, deviceOf(agent)], [t`Signed in`, time(at)], ip && [t`Address`, ip]]
+        .filter(Boolean)
+        .map(([what, value]) => h('div', {}, h('dt', {}, what), h('dd', {}, h('strong', {}, value)))),
+    ),
+  );
+
 export const unknownSignIn = () =>
   linkView('/unknown-sign-in', {
+    about: signInOf,
     text: t`If you do not recognize the sign-in in the email, sign out everywhere. We also email you a link to choose a new password, because another person may know yours.`,
     label: t`No, sign out everywhere`,
     keep: t`Yes, it was me`,
     send: (token) => account.reportSignIn(token),
     title: t`You are signed out everywhere`,
     done: () => t`Open the link that we have sent to you, and choose a new password.`,
-    danger: true,
     mails: true,
     again: !auth.session && newPassword,
   });

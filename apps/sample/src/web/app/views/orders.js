@@ -66,7 +66,7 @@ export async function orders() {
       h(
         'div',
         { class: 'row' },
-        menu.data.map((item) => button(t`Order ${item}`, () => place(item))),
+        menu.data.map((item) => button(t`Order ${item}`, () => place(item), { class: 'second' })),
       ),
       data.length
         ? h(
@@ -108,7 +108,7 @@ function row({ id, item, createdAt }, again) {
   };
   return h(
     'li',
-    { class: 'spread' },
+    {},
     h('div', {}, h('strong', {}, item), ' ', h('span', { class: 'muted' }, ago(createdAt))),
     button(t`Cancel order`, cancelOrder, { class: 'quiet', 'aria-label': t`Cancel order: ${item}` }),
   );

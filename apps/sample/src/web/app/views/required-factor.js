@@ -61,7 +61,7 @@ const byApp = (challenge) =>
           present(t`Save your recovery codes`, () => saving(enrolment.recovery_codes)),
         );
       return [
-        await scanning(enrolment, t`1. Scan this with your authenticator app`),
+        await scanning(enrolment, t`1. Add this account to your authenticator app`),
         firstCode(form([FIRST_CODE], { label: t`Turn on and sign in`, work }), t`2. Enter the code that the app shows`),
         startOver(),
       ];

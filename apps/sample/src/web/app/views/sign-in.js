@@ -1,4 +1,4 @@
-import { auth, hasPasskeys, storageNotice } from '../auth.js';
+import { auth, hasPasskeys, storageNotice, unreachable } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
@@ -6,8 +6,11 @@ import { EMAIL, PASSWORD, REMEMBER, form } from '../form.js';
 import { nodes, t } from '../language.js';
 import { createPasskeyQuietly } from '../quiet-passkey.js';
 import { present } from '../router.js';
-import { requiredFactor } from './required-factor.js';
 import { secondStep } from './second-step.js';
+
+const unreached = () => {
+  throw unreachable();
+};
 
 /**
  * Waits for a request that signs in, and shows the next step if there is one.
@@ -18,7 +21,11 @@ import { secondStep } from './second-step.js';
 export async function enter(sent, first = 'password') {
   const answer = await sent;
   if (answer?.two_factor) await present(t`One more step`, () => secondStep(answer, first));
-  if (answer?.enrolment_required) await present(t`Set up a second factor`, () => requiredFactor(answer));
+  if (answer?.enrolment_required)
+    await present(t`Set up a second factor`, async () =>
+      // Few visits need it.
+      (await import('./required-factor.js').catch(unreached)).requiredFactor(answer),
+    );
   return answer;
 }
 
@@ -35,6 +42,8 @@ export async function signIn(left) {
     });
   const fields = [{ ...EMAIL, autocomplete: 'username webauthn' }, PASSWORD, REMEMBER];
   const entry = form(fields, { label: t`Sign in`, work, isWhole: true, isSecond: !!demo });
+  if (features.passwordReset)
+    entry.querySelector('.secret').after(h('a', { href: '#/forgot-password' }, t`Forgot your password?`));
   const choice = () => (REMEMBER ? { remember: entry.elements.remember.checked } : {});
   if (hasPasskeys) void auth.autofillPasskeys(left, choice).catch(complain);
   const link = (to, label) => h('li', {}, h('a', { href: to }, label));
@@ -49,13 +58,16 @@ export async function signIn(left) {
       ),
     demo && h('p', { class: 'or muted' }, t`or with an account of your own`),
     entry,
-    hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice())),
-    ...(continueWith?.(choice) ?? []),
+    h(
+      'div',
+      { class: 'ways' },
+      hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice())),
+      features.emailCode && h('a', { class: 'button', href: '#/sign-in-code' }, t`Email me a code`),
+      continueWith?.(choice),
+    ),
     h(
       'ul',
-      { class: 'links ways' },
-      features.passwordReset && link('#/forgot-password', t`Forgot your password?`),
-      features.emailCode && link('#/sign-in-code', t`Email me a code`),
+      { class: 'links' },
       features.registration && link('#/register', t`Create an account`),
       link('#/staff', t`Use a user name`),
     ),

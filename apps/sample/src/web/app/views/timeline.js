@@ -8,7 +8,7 @@ const SECOND = 1000;
 const [SHORTEST, LONGEST, AHEAD] = [20 * SECOND, 240 * SECOND, 60 * SECOND];
 /** From this width on, the lanes have their labels beside them, otherwise above them. All sizes are in pixels. */
 const WIDE = 520;
-const [LABELS, EDGE, THICK, THIN] = [160, 10, 16, 8];
+const [LABELS, VALUES, EDGE, THICK, THIN] = [160, 84, 10, 16, 8];
 /** The width of the number of a token: its edges, and each digit. */
 const [EDGES, DIGIT] = [10, 8];
 /** The width of a time, and of half the text below now, in the language that needs most. */
@@ -46,29 +46,34 @@ const item = ({ at, kind, title, text }, times) =>
     ),
   );
 
-/**
- * Where a time is in the drawing. All lanes have this scale. Between two points it is linear, and each distance has the
- * width that it needs at least, so that marks and numbers have a place also where much happens in a moment.
- *
- * @param points `{ at, least }`, in order; `least` is the width before the point
- */
-function scaleOf(points, left, width) {
-  const whole = points.at(-1).at - points[0].at;
-  const free = width - points.reduce((sum, { least }) => sum + least, 0);
-  let x = left;
-  const places = points.map(({ at, least }, i) => (x += least + (i && (free * (at - points[i - 1].at)) / whole)));
-  const placeOf = (at) => {
-    const i = points.findLastIndex((point) => point.at <= at);
-    if (i < 0) return left;
-    if (i === points.length - 1) return left + width;
-    return places[i] + ((places[i + 1] - places[i]) * (at - points[i].at)) / (points[i + 1].at - points[i].at);
-  };
-  return { places, placeOf };
+/** Which mark stands for several that have no place beside each other: the last of these that is among them. */
+const WEIGHTS = ['renewed', 'started', 'replayed', 'refused', 'ended', 'reused'];
+const APART = 14;
+
+/** The events as marks. Those whose marks would cover each other have one, with their number. */
+function marksOf(events, x) {
+  const marks = [];
+  for (const { at, kind } of events) {
+    const last = marks.at(-1);
+    if (!last || x(at) - last.at >= APART) marks.push({ at: x(at), kinds: [kind] });
+    else last.kinds.push(kind);
+  }
+  return marks.map(({ at, kinds }) => ({
+    at,
+    kind: kinds.toSorted((a, b) => WEIGHTS.indexOf(a) - WEIGHTS.indexOf(b)).at(-1),
+    count: kinds.length,
+  }));
 }
+
+/** How long something still lasts: `14:57`. */
+export const clockOf = (ms) => {
+  const rest = Math.max(0, Math.round(ms / SECOND));
+  return `${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')}`;
+};
 
 /**
  * The session and what happened to it, its access token, its refresh tokens, and the grace time of the last one that was
- * replaced.
+ * replaced. All lanes have one linear scale. What lasts longer than the drawing has no edge at its end.
  *
  * @param width the width of the drawing
  */
@@ -80,25 +85,13 @@ function drawing({ events, issued, expiresAt, ended }, width) {
 
   const isWide = width >= WIDE;
   const left = isWide ? LABELS : EDGE;
-  const right = width - EDGE;
-  const step = EDGES + DIGIT * String(issued.length).length;
-  const most = Math.floor(((right - left) * 0.6) / step);
-  const first = Math.max((events.at(-most) ?? events[0]).at, now - LONGEST);
+  const right = width - EDGE - (isWide && !ended ? VALUES : 0);
+  const first = Math.max(events[0].at, now - LONGEST);
   const end = Math.max(
     now + (now - first) / 6,
     ended ? now + SECOND : Math.max(first + SHORTEST, Math.min(graceEnd, now + AHEAD)),
   );
-  const shown = events.filter(({ at }) => at >= first);
-  const { places, placeOf: x } = scaleOf(
-    [
-      { at: first, least: 0 },
-      ...shown.map(({ at }, i) => ({ at, least: i === 0 && at === first ? 0 : step })),
-      { at: now, least: ended ? 0 : step },
-      { at: end, least: 0 },
-    ],
-    left,
-    right - left,
-  );
+  const x = (at) => left + ((right - left) * (Math.min(Math.max(at, first), end) - first)) / (end - first);
 
   const lanes = [t`Session`, t`Access token`, t`Refresh tokens`, grace && t`Grace time`].filter(Boolean);
   const middle = (i) => (isWide ? 28 + 34 * i : 39 + 46 * i);
@@ -113,38 +106,81 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       width: x(to) - x(from),
       height,
       rx: 4,
+      mask: to > end && 'url(#open)',
     });
   /** The bar of a refresh token, with its number if that has a place. */
   const token = (kind, from, to, lane, number) => [
     bar(kind, from, to, lane, THICK),
-    x(to) - x(from) > step - 1 && text(x(from) + EDGES / 2, middle(lane) + 4.5, String(number), { class: 'number' }),
+    x(to) - x(from) > EDGES + DIGIT * String(number).length &&
+      text(x(from) + EDGES / 2, middle(lane) + 4.5, String(number), { class: 'number' }),
+  ];
+  /** What is still to come, until a time or the end of the session, and how long that is. */
+  const ahead = (kind, until, lane, height) => [
+    !ended && bar(kind, now, until, lane, height),
+    !ended &&
+      isFinite(until) &&
+      until > now &&
+      text(width - EDGE, middle(lane) + (isWide ? 4.5 : -17), t`${clockOf(until - now)} left`, {
+        class: 'value',
+        'text-anchor': 'end',
+      }),
   ];
   const nowText = ended ? x(now) - TIME : x(now) - HALF_NOW;
   /** Between the labels that are above the lanes. */
   const linesOfNow = isWide ? [[12, bottom - 16]] : lanes.map((_, i) => [middle(i) - 12, middle(i) + 14]);
+  const marks = marksOf(
+    events.filter(({ at }) => at >= first),
+    x,
+  );
+
+  /** Beside its mark, on the side where the line of now is not. */
+  const countOf = (at, count) => {
+    const isBefore = at < x(now) && x(now) < at + 36;
+    return text(at + (isBefore ? -9 : 9), middle(0) + (isWide ? 18 : -13), `× ${count}`, {
+      class: 'value',
+      'text-anchor': isBefore ? 'end' : 'start',
+    });
+  };
 
   return svg(
     'svg',
     { class: 'life', height: bottom + 12, 'aria-hidden': 'true' },
+    svg(
+      'linearGradient',
+      { id: 'fade', gradientUnits: 'userSpaceOnUse', x1: x(now), x2: right },
+      svg('stop', { offset: 0.3, 'stop-color': '#fff' }),
+      svg('stop', { offset: 1, 'stop-color': '#fff', 'stop-opacity': 0 }),
+    ),
+    svg(
+      'mask',
+      { id: 'open', maskUnits: 'userSpaceOnUse', x: 0, y: 0, width, height: bottom },
+      svg('rect', { width, height: bottom, fill: 'url(#fade)' }),
+    ),
     lanes.flatMap((label, i) => [
       svg('line', { class: 'track', x1: left, x2: right, y1: middle(i), y2: middle(i) }),
       isWide ? text(EDGE + 2, middle(i) + 4.5, label) : text(EDGE, middle(i) - 17, label),
     ]),
     linesOfNow.map(([y1, y2]) => svg('line', { class: 'now', x1: x(now), x2: x(now), y1, y2 })),
-    bar(ended ? 'past' : 'session', first, now, 0),
+    bar(ended ? 'past' : 'token session', first, now, 0),
+    ahead('ahead', Infinity, 0),
     bar(ended ? 'past' : 'token', last, now, 1),
-    bar(ended ? 'lost' : 'ahead', now, expiresAt, 1),
+    ended ? bar('lost', now, expiresAt, 1) : ahead('ahead', expiresAt, 1),
     issued.flatMap((from, i) =>
       token(i + 1 < issued.length || ended ? 'past' : 'token', from, issued[i + 1] ?? now, 2, i + 1),
     ),
+    ahead('ahead', Infinity, 2, THICK),
     // A token before the last one has none any more.
-    grace && graceEnd && token('grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
-    grace && !ended && bar('grace-ahead', now, graceEnd, 3, THICK),
+    graceEnd > 0 &&
+      token(ended || now >= graceEnd ? 'past' : 'grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
+    grace > 0 && ahead('grace-ahead', graceEnd, 3, THICK),
     nowText > left + TIME && text(left, bottom, clock.format(first)),
     ended
       ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
       : text(Math.max(x(now), HALF_NOW), bottom, t`now`, { 'text-anchor': 'middle' }),
-    shown.map(({ kind }, i) => mark(kind, { x: places[i + 1], y: middle(0), overflow: 'visible' })),
+    marks.flatMap(({ at, kind, count }) => [
+      mark(kind, { x: at, y: middle(0), overflow: 'visible' }),
+      count > 1 && (isWide || at > TIME) && countOf(at, count),
+    ]),
   );
 }
 
@@ -155,8 +191,9 @@ const legend = (ended) =>
   h(
     'ul',
     { class: 'legend', 'aria-label': t`Legend` },
-    !ended && swatch('token', t`valid token`),
+    !ended && swatch('token', t`valid`),
     !ended && swatch('ahead', t`still to come`),
+    !ended && canReplay && swatch('grace', t`replaced, still accepted`),
     swatch('past', t`replaced or ended`),
     ended && swatch('lost', t`not expired, but refused`),
   );

@@ -3,8 +3,8 @@ import { config } from '../config.js';
 import { h, newId, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
-import { canReplay, graceLeft, onLife, replay } from '../life.js';
-import { timeline } from './timeline.js';
+import { canReplay, graceLeft, life, onLife, replay } from '../life.js';
+import { clockOf, timeline } from './timeline.js';
 
 /** Where the tokens are, by the place of the refresh token. */
 const KEPT = {
@@ -50,7 +50,8 @@ const captioned = (element, caption) => h('div', {}, element, caption);
 /**
  * A button for what is not always possible, and below it when it is. When it is not, a press says why.
  *
- * @param stateOf gets how long the old token is still accepted, and returns `{ caption, why }`; `why` only if it is not possible
+ * @param stateOf gets how long the old token is still accepted, and returns `{ caption, why, ends }`; `why` only if it is not possible,
+ *   `ends` if it ends the session
  */
 function offer(label, stateOf, work) {
   const caption = h('p', { class: 'note', id: newId('when') });
@@ -59,6 +60,7 @@ function offer(label, stateOf, work) {
   const element = button(label, act, { 'aria-describedby': caption.id });
   const update = () => {
     element.setAttribute('aria-disabled', String(!!state().why));
+    element.classList.toggle('danger', !!state().ends);
     caption.textContent = state().caption;
   };
   return { shown: captioned(element, caption), update };
@@ -66,7 +68,8 @@ function offer(label, stateOf, work) {
 
 const seconds = (ms) => `${Math.ceil(ms / 1000)} s`;
 const FIRST = t`Renew first: that makes the refresh token an old one.`;
-const NOT_YET = { caption: t`Renew first`, why: FIRST };
+/** The line below the buttons says it once for all of them. */
+const NOT_YET = { caption: '', why: FIRST };
 
 const inGraceTime = (left) => {
   if (left === null) return NOT_YET;
@@ -79,7 +82,7 @@ const inGraceTime = (left) => {
 const afterGraceTime = (left) => {
   if (left === null) return NOT_YET;
   if (left > 0) return { caption: t`Possible in ${seconds(left)}`, why: t`Wait until the grace time is over.` };
-  return { caption: t`Ends the session` };
+  return { caption: t`Ends the session`, ends: true };
 };
 
 /** What the old refresh token is good for now. */
@@ -106,8 +109,7 @@ export function sessionCard(left) {
 
   function count() {
     if (!auth.session) return;
-    const rest = Math.max(0, Math.round((auth.session.expiresAt - Date.now()) / 1000));
-    remaining.textContent = t`${`${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')}`} left`;
+    remaining.textContent = t`${clockOf(auth.session.expiresAt - Date.now())} left`;
     hint.textContent = NO_REPLAY ?? advice();
     for (const { update } of offers) update();
   }
@@ -153,8 +155,24 @@ export function sessionCard(left) {
   );
 }
 
+/** Why the session has ended, in one line. An end that the user did not want is announced. */
+function verdict() {
+  const { events } = life();
+  const last = events.at(-1);
+  if (last.reason !== 'ended') return h('p', { class: 'verdict' }, last.text);
+  const line = h('p', { class: 'verdict bad', role: 'status' });
+  const isTheft = events.some(({ kind }) => kind === 'reused');
+  const cause = isTheft
+    ? t`An old refresh token came back after its grace time. The server takes that for theft.`
+    : last.text;
+  // Screen readers read what is added to an element that is there.
+  setTimeout(() => line.append(h('strong', {}, t`Your session has ended. Sign in again.`), ' ', cause));
+  return line;
+}
+
 /** The life of the session that has ended, for the view after it. */
 export const lastSession = (left) => [
   h('h2', { id: 'intro-heading' }, t`What happened to your session`),
+  verdict(),
   h('div', { class: 'card' }, timeline(left)),
 ];

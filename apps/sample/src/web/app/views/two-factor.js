@@ -3,7 +3,8 @@ import { ask } from '../dialog.js';
 import { h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { form } from '../form.js';
-import { nodes, t } from '../language.js';
+import { badge } from '../items.js';
+import { t } from '../language.js';
 import { part } from '../router.js';
 import { changed, user } from '../user.js';
 import { FIRST_CODE, firstCode, scanning } from './authenticator.js';
@@ -42,7 +43,7 @@ function disabled(to) {
     h(
       'section',
       { class: 'card', 'aria-label': t`State` },
-      h('p', {}, nodes`Two-factor is ${h('strong', {}, t`off`)}.`),
+      state(badge(t`off`)),
       button(t`Set up`, enrol, { class: 'primary' }),
     ),
   ];
@@ -51,15 +52,24 @@ function disabled(to) {
 async function enrolment(answer, to) {
   const work = async ({ code }) => {
     await account.confirmTwoFactor(code);
-    await to(null);
+    await to((then) => [
+      recoveryCodes(answer.recovery_codes, t`Save your recovery codes`),
+      h(
+        'p',
+        {},
+        button(t`Continue`, () => then(null), { class: 'primary' }),
+      ),
+    ]);
     say(t`Two-factor is on.`);
   };
+  const cancel = button(t`Cancel`, () => to(null));
   return [
-    await scanning(answer, t`1. Scan this with your authenticator app`),
-    recoveryCodes(answer.recovery_codes, t`2. Save your recovery codes`),
-    firstCode(form([FIRST_CODE], { label: t`Turn on`, work }), t`3. Enter the code that the app shows`),
+    await scanning(answer, t`1. Add this account to your authenticator app`),
+    firstCode(form([FIRST_CODE], { label: t`Turn on`, work }, cancel), t`2. Enter the code that the app shows`),
   ];
 }
+
+const state = (pill) => h('p', { class: 'row' }, h('strong', {}, t`Two-factor`), pill);
 
 async function enabled(to) {
   const { remaining, total } = await account.countRecoveryCodes();
@@ -81,7 +91,8 @@ async function enabled(to) {
     h(
       'section',
       { class: 'card', 'aria-label': t`State` },
-      h('p', {}, nodes`Two-factor is ${h('strong', {}, t`on`)}. ${remaining} of ${total} recovery codes are left.`),
+      state(badge(t`on`, 'good')),
+      h('p', {}, t`${remaining} of ${total} recovery codes are left.`),
       h('p', { class: 'row' }, button(t`Get new codes`, renew), button(t`Turn off`, disable, { class: 'danger' })),
     ),
   ];
