@@ -1,10 +1,10 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
-export { addressOf, networkAt } from '../foundation/platform/addresses';
 export { fieldText, responseText } from '../foundation/platform/http-text';
 export { type AnswerStep, type Refusal, prefixOf, publishAt } from '../foundation/realm/route';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
 export { libraryRoutes, pathOf } from '../request/gates/library-routes';
+export { addressOf, networkAt } from '../request/gates/request-log';
 export { RouteGuard, requestOf, requires } from '../request/gates/route-guard';
 export { type Gate, Gates } from '../request/gates/route-plan';
 export { isForeign, refusalOf } from '../request/gates/transport-errors';

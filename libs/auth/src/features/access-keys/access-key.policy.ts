@@ -17,7 +17,7 @@ export interface PresentedKey {
 export type KeyRefusal = 'unknown_key' | 'wrong_key' | 'revoked_key' | 'expired_key' | 'key_network';
 
 /**
- * Decides whether a request may present a key, whoever its owner is. Pure. Null for a key that is accepted.
+ * Decides whether a request may present a key. Pure. The owner is judged afterwards. Null for a key that is accepted.
  *
  * The row is read on the primary, and an end is committed before it is answered. A denial refuses what a server of the database
  * that was promoted too early has forgotten.

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Database, type Sql } from '../../foundation/platform/database';
-import { once } from '../../foundation/platform/sweep';
+import { once, sweepOrphans } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { EmailDelivery } from './email-delivery.entity';
 import { canonicalEmail } from './identifiers';
-import { sweepOrphans } from './orphan-sweep';
 
 /** The same for each spelling: what was proved of an address stays true if the host stores it in another one. */
 const emailHashOf = (email: string): string => sha256(canonicalEmail(email));

@@ -45,6 +45,8 @@ declare module '../../foundation/realm/feature' {
   }
 }
 
+const isOfCredential = ({ stage }: RouteGate): boolean => stage === 'credential';
+
 /**
  * Checks all gates of a route in one fixed order. The plan of a route is read once and kept. A subclass with gates
  * (`@Gates.with(…)`) checks them before every route, in addition to those of the route.
@@ -54,7 +56,7 @@ export class RouteGuard implements CanActivate {
   private readonly plans = new WeakMap<object, Map<unknown, RoutePlan>>();
 
   constructor(
-    @Optional() protected readonly realms: Realms,
+    @Optional() private readonly realms: Realms,
     @Optional() private readonly gateRefusalLog: GateRefusalLog,
     @Optional() private readonly transportErrors: TransportErrors,
     @Optional() @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
@@ -101,7 +103,7 @@ export class RouteGuard implements CanActivate {
     return route.besideScope ? scope.beside(check) : scope.run(check);
   }
 
-  protected async checkGates(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
+  private async checkGates(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
     const passed = (context[PASSED] ??= new Set());
     const named = this.realms.named(guard);
     let scope = named ?? this.realms.default;
@@ -127,7 +129,21 @@ export class RouteGuard implements CanActivate {
     }
   }
 
-  protected planOf(context: ExecutionContext): RoutePlan {
+  /** Checks the gates of other credentials than access tokens, and records for Passport that their caller counts. */
+  protected async checkCredentials(context: Call): Promise<true> {
+    const { gates, guard } = this.planOf(context);
+    const credentials = gates.filter(isOfCredential);
+    // A public route has none.
+    if (!credentials.length) return true;
+    const { [PASSED]: passed } = context;
+    const remaining = credentials.filter((gate) => !passed?.has(gate));
+    if (remaining.length) await this.checkGates(remaining, guard, context);
+    const { realm } = this.realms.named(guard) ?? this.realms.default;
+    recordCredentialRoute(context.switchToHttp().getRequest<object>(), realm.guard);
+    return true;
+  }
+
+  private planOf(context: ExecutionContext): RoutePlan {
     const [controller, handler] = [context.getClass(), context.getHandler()];
     const known = this.plans.get(controller)?.get(handler);
     if (known) return known;
@@ -142,8 +158,6 @@ export class RouteGuard implements CanActivate {
   }
 }
 
-const isOfCredential = ({ stage }: RouteGate): boolean => stage === 'credential';
-
 /**
  * Checks the gates of other credentials than access tokens before the guards of a controller and its handlers, so that Nest's
  * `AuthGuard` finds their caller. Only for HTTP: the fields of a GraphQL operation share a request, and are routes of their own.
@@ -154,19 +168,6 @@ class CredentialGuard extends RouteGuard {
     const isAsked =
       context.getType() === 'http' && Gates.of(context.getClass(), context.getHandler()).some(isOfCredential);
     return !isAsked || this.checkCredentials(context);
-  }
-
-  private async checkCredentials(context: Call): Promise<true> {
-    const { gates, guard } = this.planOf(context);
-    const credentials = gates.filter(isOfCredential);
-    // A public route has none.
-    if (!credentials.length) return true;
-    const { [PASSED]: passed } = context;
-    const remaining = credentials.filter((gate) => !passed?.has(gate));
-    if (remaining.length) await this.checkGates(remaining, guard, context);
-    const { realm } = this.realms.named(guard) ?? this.realms.default;
-    recordCredentialRoute(context.switchToHttp().getRequest<object>(), realm.guard);
-    return true;
   }
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { shownAddress } from '../../foundation/platform/addresses';
+import { shownAddress } from '../gates/request-log';
 import { clientAddress } from './client-info';
 
 interface Cases {

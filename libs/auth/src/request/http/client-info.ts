@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
-import { addressOf, networkAt, shownAddress } from '../../foundation/platform/addresses';
+import { addressOf, networkAt, shownAddress } from '../gates/request-log';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { comparedAs } from '../../identity/users/identifiers';
