@@ -47,7 +47,7 @@ export class AccountIdentities {
     const { userId } = caller;
     return this.attempts.redeem({ kind: 'link', provider, answer, request, owner: caller }, async ({ person }) => {
       const { issuer, subject, email } = person;
-      const { former } = await this.owners.find(person);
+      const former = await this.owners.formerOf(person);
       const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
         // Sent together, and executed in this order.
         const [, added, found] = await Promise.all([

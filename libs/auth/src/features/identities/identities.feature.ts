@@ -43,8 +43,8 @@ export const identities = defineFeature('identities', {
     'sign-in with a provider': { row: '`POST /identities/:svcProvider/callback`', inARow: 9, longest: 1 },
     'registration with a provider': {
       row: '`POST /identities/:svcProvider/callback`, new account',
-      inARow: 19,
-      longest: 5,
+      inARow: 13,
+      longest: 3,
     },
   },
   capabilities: { identities: IdentityFlow },

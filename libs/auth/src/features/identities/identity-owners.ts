@@ -25,6 +25,11 @@ export class IdentityOwners {
     private readonly realm: Realm,
   ) {}
 
+  /** See {@link IdentityOwner.former}. */
+  async formerOf(person: ProviderSubject): Promise<string | null> {
+    return this.realm.options.facts.concealsAccounts ? (await this.find(person)).former : null;
+  }
+
   /** Where registrations conceal accounts, a person without an identity needs the same queries as one with a free identity. */
   async find(person: ProviderSubject): Promise<IdentityOwner> {
     const linked = await this.store.find(person);
