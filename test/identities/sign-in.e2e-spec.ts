@@ -1,3 +1,4 @@
+import { UserProvider, Verified } from '@svc/auth';
 import { claimsOf } from '../support/hosts/app';
 import { hangingMails, member } from '../support/hosts/members';
 import { GRACE, IdentityHost, PAGES, REFUSED, pageOf } from '../support/flows/identities';
@@ -22,6 +23,28 @@ describe('a sign-in with a provider', () => {
     const second = await host.signIn();
     expect(second.status).toBe(200);
     expect(claimsOf(second.body.access_token)).toMatchObject({ sub, amr: ['fed'] });
+  });
+
+  it.each([
+    ['with the account', true],
+    ['afterwards, if the user store does not do it', false],
+  ])('stores a proved address as verified %s, and announces it once', async (_, isKept) => {
+    const verified: Verified[] = [];
+    t.on(Verified, (event) => verified.push(event));
+    const users: UserProvider = t.app.get(UserProvider);
+    const create = users.create!.bind(users);
+    const given = jest.spyOn(users, 'create' as never) as unknown as jest.SpyInstance<
+      unknown,
+      Parameters<typeof create>
+    >;
+    given.mockImplementation(({ emailVerifiedAt, ...account }, manager) =>
+      create(isKept ? { ...account, emailVerifiedAt } : account, manager),
+    );
+    await host.signIn();
+    expect(given.mock.calls[0]![0].emailVerifiedAt).toBeInstanceOf(Date);
+    given.mockRestore();
+    expect(await t.database.query('SELECT email FROM members WHERE email_verified_at IS NOT NULL')).toHaveLength(1);
+    expect(verified).toHaveLength(1);
   });
 
   it('finds the user by issuer and subject, also when the provider states another email', async () => {

@@ -1,14 +1,11 @@
 import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { idColumnOf, isStorable, storedAs } from './columns';
+import { isDuplicate } from './mapped-fields';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import type { Client } from '../../foundation/platform/pg-connection';
 import { IsNull } from '../../foundation/platform/entity';
 import type { NewAccount, ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
-
-// SQLSTATE 23505, unique violation.
-const isDuplicate = (error: unknown): boolean =>
-  (error as { driverError?: { code?: string } }).driverError?.code === '23505';
 
 /**
  * The savepoint of an insert that is part of a transaction. Without it, a duplicate ends the whole transaction. It is not released:
