@@ -4,6 +4,8 @@ import { REPORT_URL } from '../support/flows/known-devices';
 import { accountFlows } from './account-flows';
 import type { Engine } from './engine';
 import { Flow, STAFF, statuses } from './flow';
+import { IdentityProviderHost } from '../support/identity-provider/identity-provider';
+import { identityFlows, identityOptions } from './identity-flows';
 import { Account, refreshOf } from './nodes';
 import { CODE_URL, factorFlows, signInFlows } from './sign-in-flows';
 
@@ -24,8 +26,10 @@ export function flows(engine: Engine): void {
   suite(`two nodes on ${engine.name}${needs}`, () => {
     const flow = new Flow();
     const { nodes } = flow;
+    let provider: IdentityProviderHost;
 
     beforeAll(async () => {
+      provider = await IdentityProviderHost.start();
       await nodes.start(await engine.start(), {
         accessTtl: ACCESS,
         sessions: { idleTimeout: IDLE, ttlWithoutRemember: WITHOUT_REMEMBER },
@@ -35,7 +39,9 @@ export function flows(engine: Engine): void {
           emailChange: true,
           passkeyRegistration: true,
           conditionalCreate: true,
+          identities: true,
         },
+        identities: identityOptions(provider),
         emailCode: { frontendUrl: CODE_URL },
         knownDevices: { frontendUrl: REPORT_URL },
         twoFactor: { required: (user) => (user as { role: string }).role === STAFF, trustedDeviceDays: 30 },
@@ -47,14 +53,16 @@ export function flows(engine: Engine): void {
           confirm: UNLIMITED,
           emailCode: UNLIMITED,
           passkeys: UNLIMITED,
+          identities: UNLIMITED,
         },
       });
     });
-    afterAll(() => nodes.stop());
+    afterAll(() => Promise.all([nodes.stop(), provider.stop()]));
     beforeEach(() => flow.begin());
 
     sessionFlows(flow);
     signInFlows(flow);
+    identityFlows(flow, () => provider);
     factorFlows(flow);
     accountFlows(flow);
     limitFlows(flow);
