@@ -81,8 +81,6 @@ const PLACES = 20;
 
 /** Number of rows that one step of a sweep, and of an end of all keys, works on. */
 const PAGE = 250;
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-
 /** Contains all queries of access keys, restricted to the realm's guard. Times are from the database's clock. */
 @Injectable()
 export class AccessKeyStore {
@@ -208,29 +206,21 @@ export class AccessKeyStore {
    * `UserProvider.existingIds` can report it. Resolves to the number of deleted rows; 0 when the table is missing.
    */
   prune(): Promise<number> {
-    return pg.sweep(FIRST_ID, (after) => this.page(after), pg.isMissing);
-  }
-
-  private async page(after: string): Promise<pg.SweptPage<string>> {
-    const rows = await this.database.query<{ id: string; userId: string | null; isOld: boolean }>(
-      `SELECT id, user_id AS "userId", least(revoked_at, expires_at) <= clock_timestamp() + $3::interval - interval '${KEPT_DAYS} days'
+    return pg.sweepOwned(
+      (after) =>
+        this.database.query(
+          `SELECT id, user_id AS "userId", least(revoked_at, expires_at) <= clock_timestamp() + $3::interval - interval '${KEPT_DAYS} days'
                 IS TRUE AS "isOld"
          FROM ${this.table()} WHERE guard = $1 AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
-      [this.realm.guard, after, this.clock.offset],
+          [this.realm.guard, after, this.clock.offset],
+        ),
+      (ids) => this.provider.existingIds(ids),
+      (ids) =>
+        this.database.query(`DELETE FROM ${this.table()} WHERE guard = $1 AND id = ANY($2::uuid[]) RETURNING 1`, [
+          this.realm.guard,
+          ids,
+        ]),
     );
-    const ids = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
-    // A provider that never settles must not hold the lock of the pruning.
-    const existing = ids.length
-      ? await deadline.callHost('UserProvider.existingIds', () => this.provider.existingIds(ids))
-      : null;
-    const gone = rows.filter(
-      ({ userId, isOld }) => isOld || (userId !== null && existing !== null && !existing.has(userId)),
-    );
-    const deleted = await this.database.query(
-      `DELETE FROM ${this.table()} WHERE guard = $1 AND id = ANY($2::uuid[]) RETURNING 1`,
-      [this.realm.guard, gone.map(({ id }) => id)],
-    );
-    return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
   }
 }
 

@@ -3,7 +3,7 @@ import { AccountIdentities } from './account-identities';
 import { AccountIdentitiesController, ConfirmIdentityController, EXPORTED } from './account-identities.controller';
 import { AttemptDelivery, IdentityAttempts, IdentityCookie } from './attempts';
 import { IdentityFlow } from './identities-flow';
-import { FormAnswer, IdentitiesController } from './identities.controller';
+import { IdentitiesController } from './identities.controller';
 import { IDENTITY_REASONS } from './identities.errors';
 import { IDENTITIES_OPTIONS } from './identities.options';
 import { CreateSvcIdentities1764600000000, Identity } from './identity.entity';
@@ -64,7 +64,6 @@ export const identities = defineFeature('identities', {
     IdentityCookie,
     IdentityAttempts,
     AttemptDelivery,
-    FormAnswer,
     ProviderLogouts,
     IdentityOwners,
     IdentityRegistration,

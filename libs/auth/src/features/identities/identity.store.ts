@@ -38,30 +38,17 @@ declare module '../../foundation/realm/feature-data' {
 }
 
 /** What identifies a person at a provider. */
-export interface ProviderSubject {
-  readonly issuer: string;
-  readonly subject: string;
-}
+export type ProviderSubject = Pick<Identity, 'issuer' | 'subject'>;
 
-/** An identity to store. */
-export interface NewIdentity extends ProviderSubject {
-  readonly userId: string;
-  readonly provider: string;
-  readonly email: string | null;
-}
+type NewIdentity = ProviderSubject & Pick<Identity, 'userId' | 'provider' | 'email'>;
 
 /** A stored identity. */
-export interface StoredIdentity extends NewIdentity {
-  readonly id: string;
-  readonly linkedAt: Date;
-  readonly lastUsedAt: Date | null;
-}
+export type StoredIdentity = Readonly<Omit<Identity, 'guard'>>;
 
 const FIELDS = `id, user_id AS "userId", provider, issuer, subject, email, linked_at AS "linkedAt", last_used_at AS "lastUsedAt"`;
 
 /** Number of rows that one step of the sweep reads. */
 const PAGE = 250;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Contains all queries of identities. A row is of the source of users, not of one guard: its column `guard` is the name of the
@@ -180,26 +167,20 @@ export class IdentityStore {
    * number of deleted rows; 0 when the table is missing.
    */
   prune(): Promise<number> {
-    return pg.sweep(FIRST_ID, (after) => this.page(after), pg.isMissing);
-  }
-
-  private async page(after: string): Promise<pg.SweptPage<string>> {
-    const rows = await this.database.query<{ id: string; userId: string }>(
-      `SELECT id, user_id AS "userId" FROM ${this.table()} WHERE guard = ANY($1) AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
-      [this.guards, after],
-    );
-    const ids = [...new Set(rows.map(({ userId }) => userId))];
-    // A provider that never settles must not hold the lock of the pruning.
-    const existing = ids.length
-      ? await deadline.callHost('UserProvider.existingIds', () => this.users.existingIds(ids))
-      : null;
-    const orphans = rows.filter(({ userId }) => existing !== null && !existing.has(userId));
-    const deleted = await this.database.query(
-      `DELETE FROM ${this.table()} WHERE id IN (
+    return pg.sweepOwned(
+      (after) =>
+        this.database.query(
+          `SELECT id, user_id AS "userId" FROM ${this.table()} WHERE guard = ANY($1) AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
+          [this.guards, after],
+        ),
+      (ids) => this.users.existingIds(ids),
+      (ids) =>
+        this.database.query(
+          `DELETE FROM ${this.table()} WHERE id IN (
          SELECT id FROM ${this.table()} WHERE guard = ANY($1) AND id = ANY($2::uuid[]) FOR UPDATE SKIP LOCKED) RETURNING 1`,
-      [this.guards, orphans.map(({ id }) => id)],
+          [this.guards, ids],
+        ),
     );
-    return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
   }
 
   private get guards(): readonly string[] {

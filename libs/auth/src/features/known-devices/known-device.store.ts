@@ -52,7 +52,6 @@ export interface ReportedSignIn extends FoundReport {
 
 /** Number of rows that one step of the sweep reads. */
 const PAGE = 250;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** SQL of whether the mailed link has expired: `$3` is the offset of the clock, `$4` the validity in minutes. */
 const EXPIRED = `first_seen_at <= clock_timestamp() + $3::interval - $4::float8 * interval '1 minute'`;
@@ -207,30 +206,24 @@ export class KnownDeviceStore {
    * `UserProvider.existingIds` can report it. Resolves to the number of deleted rows; 0 when the table is missing.
    */
   prune(): Promise<number> {
-    return pg.sweep(FIRST_ID, (after) => this.page(after), pg.isMissing);
-  }
-
-  private async page(after: string): Promise<pg.SweptPage<string>> {
-    const rows = await this.database.query<{ id: string; userId: string; isOld: boolean }>(
-      `SELECT id, user_id AS "userId",
+    return pg.sweepOwned(
+      (after) =>
+        this.database.query(
+          `SELECT id, user_id AS "userId",
               last_seen_at <= clock_timestamp() + $3::interval - interval '${KNOWN_DAYS} days' AND EXISTS (
                 SELECT FROM ${this.table()} o WHERE o.guard = $1 AND o.user_id = d.user_id
                    AND (o.last_seen_at, o.id) > (d.last_seen_at, d.id)) AS "isOld"
          FROM ${this.table()} d WHERE guard = $1 AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
-      [this.realm.guard, after, this.clock.offset],
-    );
-    const ids = [...new Set(rows.map(({ userId }) => userId))];
-    // A provider that never settles must not hold the lock of the pruning.
-    const existing = ids.length
-      ? await deadline.callHost('UserProvider.existingIds', () => this.users.existingIds(ids))
-      : null;
-    const gone = rows.filter(({ userId, isOld }) => isOld || (existing !== null && !existing.has(userId)));
-    const deleted = await this.database.query(
-      `DELETE FROM ${this.table()} WHERE id IN (
+          [this.realm.guard, after, this.clock.offset],
+        ),
+      (ids) => this.users.existingIds(ids),
+      (ids) =>
+        this.database.query(
+          `DELETE FROM ${this.table()} WHERE id IN (
          SELECT id FROM ${this.table()} WHERE guard = $1 AND id = ANY($2::uuid[]) FOR UPDATE SKIP LOCKED) RETURNING 1`,
-      [this.realm.guard, gone.map(({ id }) => id)],
+          [this.realm.guard, ids],
+        ),
     );
-    return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
   }
 
   private get expireMinutes(): number {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isMissingTable } from './pg-errors';
+import { callHost } from './deadline';
+import { isMissing, isMissingTable } from './pg-errors';
 
 /** The pause after a page, as a multiple of the duration of the page. It leaves capacity for requests. */
 export const SWEEP_REST = 2;
@@ -37,6 +38,44 @@ export async function sweep<Place>(
   }
   return removed;
 }
+
+/** A row of a user, or of nobody. */
+export interface OwnedRow {
+  readonly id: string;
+  readonly userId: string | null;
+  /** Whether it is removed in any case. */
+  readonly isOld?: boolean;
+}
+
+/** Less than the id of each row that is a UUID. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Removes the rows that are old, and those whose user does not exist any more.
+ *
+ * @param page reads the rows after an id, by their id. They are the last ones if there are none
+ * @param existingIds null if it cannot be reported who exists
+ * @param remove removes rows by their ids, and returns one for each
+ */
+export const sweepOwned = (
+  page: (after: string) => Promise<OwnedRow[]>,
+  existingIds: (ids: string[]) => Promise<ReadonlySet<string> | null>,
+  remove: (ids: string[]) => Promise<unknown[]>,
+): Promise<number> =>
+  sweep(
+    FIRST_ID,
+    async (after) => {
+      const rows = await page(after);
+      const ids = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
+      // A provider that never settles must not hold the lock of the pruning.
+      const existing = ids.length ? await callHost('UserProvider.existingIds', () => existingIds(ids)) : null;
+      const isGone = (userId: string | null): boolean => userId !== null && existing !== null && !existing.has(userId);
+      const gone = rows.filter(({ userId, isOld }) => isOld || isGone(userId));
+      const removed = await remove(gone.map(({ id }) => id));
+      return { removed: removed.length, next: rows.at(-1)?.id ?? null };
+    },
+    isMissing,
+  );
 
 /** Number of calls that may wait for a place. Each is a request that the process holds. */
 const LINE_MAX = 100;
