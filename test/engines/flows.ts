@@ -7,6 +7,8 @@ import { accountFlows } from './account-flows';
 import type { Engine } from './engine';
 import { Flow, STAFF, statuses } from './flow';
 import { MOST_KEYS, keyFlows } from './key-flows';
+import { IdentityProviderHost } from '../support/identity-provider/identity-provider';
+import { identityFlows, identityOptions } from './identity-flows';
 import { Account, type TwoNodes, refreshOf } from './nodes';
 import { CODE_URL, factorFlows, signInFlows } from './sign-in-flows';
 
@@ -27,8 +29,10 @@ export function flows(engine: Engine): void {
   suite(`two nodes on ${engine.name}${needs}`, () => {
     const flow = new Flow();
     const { nodes } = flow;
+    let provider: IdentityProviderHost;
 
     beforeAll(async () => {
+      provider = await IdentityProviderHost.start();
       const options: Parameters<TwoNodes['start']>[1] = {
         accessKeys: { maxPerUser: MOST_KEYS },
         accessTtl: ACCESS,
@@ -40,7 +44,9 @@ export function flows(engine: Engine): void {
           emailChange: true,
           passkeyRegistration: true,
           conditionalCreate: true,
+          identities: true,
         },
+        identities: identityOptions(provider),
         emailCode: { frontendUrl: CODE_URL },
         knownDevices: { frontendUrl: REPORT_URL },
         twoFactor: { required: (user) => (user as { role: string }).role === STAFF, trustedDeviceDays: 30 },
@@ -52,15 +58,17 @@ export function flows(engine: Engine): void {
           confirm: UNLIMITED,
           emailCode: UNLIMITED,
           passkeys: UNLIMITED,
+          identities: UNLIMITED,
         },
       };
       await nodes.start(await engine.start(), options, [HostController, KeyedOrders]);
     });
-    afterAll(() => nodes.stop());
+    afterAll(() => Promise.all([nodes.stop(), provider.stop()]));
     beforeEach(() => flow.begin());
 
     sessionFlows(flow);
     signInFlows(flow);
+    identityFlows(flow, () => provider);
     factorFlows(flow);
     accountFlows(flow);
     keyFlows(flow);

@@ -63,13 +63,15 @@ describe('a confirmation at a provider', () => {
     expect(Object.keys(body.errors)).toEqual(['provider']);
   });
 
-  it('ends after the end of all sessions, also for an access token that is still accepted', async () => {
+  it('is refused after the end of its session, also one while the provider answers', async () => {
     const grace = await host.session();
     const { body: begun } = await host.call('post', 'confirm-identity', grace).send({ provider: 'acme' }).expect(200);
     const parameters = await host.signedIn(begun.authorization_url, GRACE);
-    await t.database.query('UPDATE svc_sessions SET revoked_at = now()');
+    // After the access token was accepted.
+    host.acme.before('token', () => t.database.query('UPDATE svc_sessions SET revoked_at = now()'));
     const answer = { provider: 'acme', parameters, attempt_token: begun.attempt_token, redirect_uri: PAGES[0] };
     await host.call('post', 'confirm-identity/callback', grace).send(answer).expect(401);
+    expect(host.acme.requests).toContain('token');
   });
 });
 

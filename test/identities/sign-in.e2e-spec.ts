@@ -1,5 +1,6 @@
+import { UserProvider, Verified } from '@svc/auth';
 import { claimsOf } from '../support/hosts/app';
-import { member } from '../support/hosts/members';
+import { hangingMails, member } from '../support/hosts/members';
 import { GRACE, IdentityHost, PAGES, REFUSED, pageOf } from '../support/flows/identities';
 import { RoundTrips } from '../support/stores/round-trips';
 
@@ -22,6 +23,28 @@ describe('a sign-in with a provider', () => {
     const second = await host.signIn();
     expect(second.status).toBe(200);
     expect(claimsOf(second.body.access_token)).toMatchObject({ sub, amr: ['fed'] });
+  });
+
+  it.each([
+    ['with the account', true],
+    ['afterwards, if the user store does not do it', false],
+  ])('stores a proved address as verified %s, and announces it once', async (_, isKept) => {
+    const verified: Verified[] = [];
+    t.on(Verified, (event) => verified.push(event));
+    const users: UserProvider = t.app.get(UserProvider);
+    const create = users.create!.bind(users);
+    const given = jest.spyOn(users, 'create' as never) as unknown as jest.SpyInstance<
+      unknown,
+      Parameters<typeof create>
+    >;
+    given.mockImplementation(({ emailVerifiedAt, ...account }, manager) =>
+      create(isKept ? { ...account, emailVerifiedAt } : account, manager),
+    );
+    await host.signIn();
+    expect(given.mock.calls[0]![0].emailVerifiedAt).toBeInstanceOf(Date);
+    given.mockRestore();
+    expect(await t.database.query('SELECT email FROM members WHERE email_verified_at IS NOT NULL')).toHaveLength(1);
+    expect(verified).toHaveLength(1);
   });
 
   it('finds the user by issuer and subject, also when the provider states another email', async () => {
@@ -76,17 +99,23 @@ describe('a sign-in with a provider', () => {
     expect(await identities()).toHaveLength(1);
   });
 
-  it('needs at most six round trips in a row', async () => {
-    await host.signIn();
-    const begun = await host.begin();
-    const parameters = await host.signedIn(begun.authorization_url, GRACE);
+  it('needs six round trips in a row, a new account ten, and a link five', async () => {
+    await hangingMails(t, host.mailbox);
     await t.calm();
     const counted = new RoundTrips(t);
-    await host.send(parameters, begun.attempt_token).expect(200);
-    const { trips, inARow } = counted;
-    expect([inARow <= 6, inARow <= 6 ? [] : trips.map(({ step, store, text }) => `${step} ${store}: ${text}`)]).toEqual(
-      [true, []],
-    );
+    const inARow = async (answer: PromiseLike<{ status: number }>): Promise<number> => {
+      expect((await answer).status).toBe(200);
+      return counted.inARow;
+    };
+    // With an address that the provider proves, the known person, and with one that it does not prove.
+    const created = await inARow(host.signIn());
+    const known = await inARow(host.signIn());
+    const unproved = await inARow(host.signIn({ ...GRACE, sub: 'ada', email: 'ada@example.org' }, 'other'));
+    const session = await host.session();
+    const begun = await host.beginLink(session, await host.proofOf(session), 'other');
+    const linked = await inARow(host.answerLink(session, begun, GRACE, 'other'));
+    host.mailbox.release();
+    expect({ known, created, unproved, linked }).toEqual({ known: 6, created: 10, unproved: 10, linked: 5 });
   });
 
   it('accepts only a listed page', async () => {

@@ -10,6 +10,8 @@ const LATE = {
   '@simplewebauthn/server': 'passkeys',
   otplib: 'two-factor authentication',
   nodemailer: 'mail',
+  'openid-client': 'sign-in with a provider',
+  jose: 'sign-in with a provider',
   '@zxcvbn-ts/language-common': 'new passwords',
   'class-validator': 'a class of registration',
   bcryptjs: 'former hashes',

@@ -3,4 +3,4 @@ export { Database, LOCK_UNTIL_COMMIT, type Sql, isUuid, quoted, quotedPath } fro
 export { refuseWithin } from '../foundation/platform/host-transaction';
 export { unitOfWork } from '../foundation/platform/unit-of-work';
 export { isLockTimeout, isMissing, isUnstorable } from '../foundation/platform/pg-errors';
-export { Places, type SweptPage, once, sweep, sweepOrphans } from '../foundation/platform/sweep';
+export { FIRST_ID, Places, type SweptPage, once, sweep, sweepOrphans } from '../foundation/platform/sweep';

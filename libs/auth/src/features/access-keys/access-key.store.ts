@@ -82,8 +82,6 @@ const PLACES = 20;
 
 /** Number of rows that one step of an end of all keys works on. */
 const PAGE = 250;
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-
 /** Contains all queries of access keys, restricted to the realm's guard. Times are from the database's clock. */
 @Injectable()
 export class AccessKeyStore {

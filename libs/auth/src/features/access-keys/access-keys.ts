@@ -2,15 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Realm, deadline, errors, event, http, identity, input, manifest, pg, session } from '../../kit';
 import { newAccessKey } from './access-key.format';
 import { endsKeys } from './access-key.policy';
-import {
-  AccessKeyStore,
-  FIRST_ID,
-  type EndedKey,
-  type KeyOwner,
-  type ListedKey,
-  type NewKey,
-  wordsOf,
-} from './access-key.store';
+import { AccessKeyStore, type EndedKey, type KeyOwner, type ListedKey, type NewKey, wordsOf } from './access-key.store';
 import { TooManyKeys } from './access-keys.errors';
 import { KeyCreated, KeyRevoked } from './access-keys.events';
 import { accessKeysText } from './access-keys.texts';
@@ -123,7 +115,7 @@ export class AccessKeys {
 
   /** Ends the keys of a user or, without one, of the guard. Can be repeated. */
   async endAll(userId?: string, since?: Date): Promise<void> {
-    for (let after: string | null = FIRST_ID; after !== null;) {
+    for (let after: string | null = pg.FIRST_ID; after !== null;) {
       const page: Awaited<ReturnType<AccessKeyStore['revokePage']>> = await this.store.revokePage(after, userId, since);
       if (page.ended.length) await this.announce(page.ended, 'account');
       after = page.next;

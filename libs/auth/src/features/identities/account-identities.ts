@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Realm, deadline, event, identity, pg, session } from '../../kit';
+import { Realm, event, identity, pg, session } from '../../kit';
 import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
 import { IdentityLinked, IdentityUnlinked } from './identities.events';
@@ -53,7 +53,7 @@ export class AccountIdentities {
     const { userId } = caller;
     return this.attempts.redeem({ kind: 'link', provider, answer, request, owner: caller }, async ({ person }) => {
       const { issuer, subject, email } = person;
-      const { former } = await this.owners.find(person);
+      const former = await this.owners.formerOf(person);
       const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
         // Sent together, and executed in this order.
         const [, added, found] = await Promise.all([
@@ -128,11 +128,7 @@ export class AccountIdentities {
   async endSession(caller: identity.Caller): Promise<{ end_session_url: string | null }> {
     const id = caller.familyId && (await this.sessionStore.originOf(caller.familyId));
     const used = id ? (await this.store.listOf(caller.userId)).find((one) => one.id === id) : undefined;
-    const isConfigured = used && this.clients.find(used.provider);
-    // A provider that is away does not keep the session.
-    const url = isConfigured
-      ? await this.clients.endSessionUrl(used.provider).catch(deadline.valueIf(deadline.isUnavailable, null))
-      : null;
+    const url = used && this.clients.find(used.provider) ? await this.clients.endSessionUrl(used.provider) : null;
     await this.sessions.logOut(caller);
     return { end_session_url: url };
   }

@@ -1,4 +1,4 @@
-import { Controller, Injectable, Param, Req, Res } from '@nestjs/common';
+import { Controller, Param, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type RealmScope, http, schema, type session } from '../../kit';
 import {
@@ -41,23 +41,13 @@ const REQUIRED_BESIDE_COOKIE = schema.namedSchema(
 
 const account = http.accountRoute(http.tokensOrChallenge, BadContinuation);
 
-/** Sends the browser from the form of a provider to the page. */
-@Injectable()
-export class FormAnswer {
-  constructor(private readonly adapterHost: HttpAdapterHost) {}
-
-  write(page: string, response: unknown): void {
-    this.adapterHost.httpAdapter.redirect(response, 303, page);
-  }
-}
-
 @Controller('identities')
 export class IdentitiesController {
   constructor(
     private readonly attempts: IdentityAttempts,
     private readonly signIn: IdentitySignIn,
     private readonly registration: IdentityRegistration,
-    private readonly formAnswer: FormAnswer,
+    private readonly adapterHost: HttpAdapterHost,
   ) {}
 
   @http.Route('POST', 'register', 'identity_register', {
@@ -125,7 +115,8 @@ export class IdentitiesController {
     @Req() request: { body?: unknown },
     @Res() response: object,
   ): Promise<void> {
-    this.formAnswer.write(await this.attempts.keepForm(provider, request.body), response);
+    const page = await this.attempts.keepForm(provider, request.body);
+    this.adapterHost.httpAdapter.redirect(response, 303, page);
   }
 }
 

@@ -3,7 +3,7 @@ import { AccountIdentities } from './account-identities';
 import { AccountIdentitiesController, ConfirmIdentityController, EXPORTED } from './account-identities.controller';
 import { AttemptDelivery, IdentityAttempts, IdentityCookie } from './attempts';
 import { IdentityFlow } from './identities-flow';
-import { FormAnswer, IdentitiesController } from './identities.controller';
+import { IdentitiesController } from './identities.controller';
 import { IDENTITY_REASONS } from './identities.errors';
 import { IDENTITIES_OPTIONS } from './identities.options';
 import { CreateSvcIdentities1764600000000, Identity } from './identity.entity';
@@ -42,8 +42,8 @@ export const identities = defineFeature('identities', {
     'sign-in with a provider': { row: '`POST /identities/:svcProvider/callback`', inARow: 9, longest: 1 },
     'registration with a provider': {
       row: '`POST /identities/:svcProvider/callback`, new account',
-      inARow: 19,
-      longest: 5,
+      inARow: 13,
+      longest: 3,
     },
   },
   capabilities: { identities: IdentityFlow },
@@ -63,7 +63,6 @@ export const identities = defineFeature('identities', {
     IdentityCookie,
     IdentityAttempts,
     AttemptDelivery,
-    FormAnswer,
     ProviderLogouts,
     IdentityOwners,
     IdentityRegistration,

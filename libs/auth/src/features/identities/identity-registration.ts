@@ -177,8 +177,6 @@ export class IdentityRegistration {
         if (typeof added !== 'string') throw refusal;
         id = added;
       },
-      // The hook `originCurrent` asks.
-      isStored: async () => true,
       announce: (userId) => this.events.emit(new IdentityLinked(userId, id, provider, this.realm.guard)),
     };
   }

@@ -38,24 +38,12 @@ declare module '../../foundation/realm/feature-data' {
 }
 
 /** What identifies a person at a provider. */
-export interface ProviderSubject {
-  readonly issuer: string;
-  readonly subject: string;
-}
+export type ProviderSubject = Pick<Identity, 'issuer' | 'subject'>;
 
-/** An identity to store. */
-export interface NewIdentity extends ProviderSubject {
-  readonly userId: string;
-  readonly provider: string;
-  readonly email: string | null;
-}
+type NewIdentity = ProviderSubject & Pick<Identity, 'userId' | 'provider' | 'email'>;
 
 /** A stored identity. */
-export interface StoredIdentity extends NewIdentity {
-  readonly id: string;
-  readonly linkedAt: Date;
-  readonly lastUsedAt: Date | null;
-}
+export type StoredIdentity = Readonly<Omit<Identity, 'guard'>>;
 
 const FIELDS = `id, user_id AS "userId", provider, issuer, subject, email, linked_at AS "linkedAt", last_used_at AS "lastUsedAt"`;
 
@@ -235,6 +223,11 @@ export class IdentityOwners {
     private readonly unverified: session.UnverifiedBlock,
     private readonly realm: Realm,
   ) {}
+
+  /** See {@link IdentityOwner.former}. */
+  async formerOf(person: ProviderSubject): Promise<string | null> {
+    return this.realm.options.facts.concealsAccounts ? (await this.find(person)).former : null;
+  }
 
   /** Where registrations conceal accounts, a person without an identity needs the same queries as one with a free identity. */
   async find(person: ProviderSubject): Promise<IdentityOwner> {

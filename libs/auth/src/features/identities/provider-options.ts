@@ -3,21 +3,13 @@
  *
  * @publicApi
  */
-export interface IdentityProvider {
+export interface IdentityProvider
+  extends
+    Readonly<Required<Pick<ProviderOptions, 'redirectUris' | 'secondFactor' | 'acrOfTwoFactors' | 'authorityFor'>>>,
+    Readonly<Required<Pick<OidcOptions, 'responseMode' | 'canConfirm'>>>,
+    Readonly<Pick<OidcOptions, 'pageUrl'>> {
   /** The issuer of the identities. With several tenants, that of an identity is the issuer of its tenant. */
   readonly issuer: string;
-  /** The pages to which the provider sends the browser back, exactly as written. The first is the default. */
-  readonly redirectUris: readonly string[];
-  /** With `form_post`: the page that gets the handle of the answer, because a page cannot receive a form. */
-  readonly pageUrl?: string;
-  readonly responseMode: 'query' | 'form_post';
-  readonly secondFactor: 'ask' | 'provider';
-  /** Values of `acr` that mean two factors, beside `mfa` in `amr`. */
-  readonly acrOfTwoFactors: readonly string[];
-  /** The domains of email addresses whose owners the provider knows. */
-  readonly authorityFor: readonly string[] | 'any';
-  /** Whether the provider asks the person again on request, and says when it has. Only then can it confirm actions. */
-  readonly canConfirm: boolean;
   /** Whether signing out here offers to sign out at the provider. */
   readonly endSession: boolean;
 }
@@ -269,18 +261,17 @@ export interface ClaimRules {
 }
 
 /** Everything about a provider, for the protocol. */
-export interface ProviderSettings extends IdentityProvider {
+export interface ProviderSettings
+  extends
+    IdentityProvider,
+    Readonly<Required<Pick<OidcOptions, 'clientId' | 'scopes' | 'parameters' | 'timeoutMs'>>>,
+    Readonly<Required<Pick<OidcOptions, 'clockToleranceSeconds' | 'allowPrivateNetwork'>>> {
   /** The function that made it. */
   readonly factory: string;
-  readonly clientId: string;
   readonly credential: ClientCredential;
-  readonly scopes: readonly string[];
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly returnTo?: string;
-  readonly timeoutMs: number;
-  readonly clockToleranceSeconds: number;
-  readonly allowPrivateNetwork: boolean;
   readonly claims: ClaimRules;
+  /** The page to which the provider sends the browser after its logout. */
+  readonly returnTo?: string;
   /** The API of GitHub, which has no OpenID Connect. */
   readonly api?: string;
 }

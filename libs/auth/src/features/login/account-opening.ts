@@ -38,8 +38,8 @@ export interface AccountCredential {
    */
   store(sql: Sql, userId: string | null): Promise<void>;
 
-  /** Whether the credential is stored. Waits for a transaction that is removing it. */
-  isStored(): Promise<boolean>;
+  /** Whether the credential is stored. Waits for a transaction that is removing it. Omitted where the origin of `signIn` decides. */
+  isStored?(): Promise<boolean>;
 
   /** Announces the credential of the new account. */
   announce(userId: string): void;

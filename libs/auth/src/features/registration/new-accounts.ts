@@ -43,6 +43,7 @@ export class NewAccounts {
   constructor(
     private readonly users: identity.TimedUserProvider,
     private readonly hasher: identity.PasswordHasher,
+    private readonly provedEmails: identity.ProvedEmails,
     private readonly store: SecurityStore,
     private readonly database: pg.Database,
     private readonly realm: Realm,
@@ -184,7 +185,10 @@ export class NewAccounts {
       );
     }
     const passwordHash = credential ? null : await this.hasher.hash(password as string);
-    return { name, identifier, passwordHash };
+    const proves = credential?.proves ?? null;
+    const isProved = proves !== null && identity.canonicalEmail(proves) === identifier;
+    const emailVerifiedAt = isProved ? this.provedEmails.timeOfCreation() : undefined;
+    return { name, identifier, passwordHash, ...(emailVerifiedAt && { emailVerifiedAt }) };
   }
 
   private async createByHook(

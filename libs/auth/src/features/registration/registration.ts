@@ -67,10 +67,11 @@ export class FirstLogin {
       ? await this.signIn.admitTwoFactors({ user, userId })
       : await this.signIn.admit({ user, userId, digest });
     const ending = { methods: ['pwd'], ...credential?.signIn, request, remember };
+    const isStored = credential ? credential.isStored?.bind(credential) : async () => true;
     return this.signIn.complete(
       signIn,
       ending,
-      async (stored) => stored === digest && (credential === undefined || credential.isStored()),
+      isStored && (async (stored) => stored === digest && (await isStored())),
     );
   }
 }
@@ -135,6 +136,8 @@ export class Registration extends session.AccountOpening {
   private async withProved(account: CreatedAccount, proved: string): Promise<CreatedAccount> {
     const email = this.users.emailOf(account.user);
     if (email === null || identity.canonicalEmail(email) !== identity.canonicalEmail(proved)) return account;
+    const isOurs = account.digest !== undefined;
+    if (isOurs && this.provedEmails.recordCreation(account.user)) return account;
     // Without an answer, the account stays, and the owner of the address gets a mail.
     await this.provedEmails
       .recordPerson(account.user, email)

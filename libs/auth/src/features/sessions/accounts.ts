@@ -147,16 +147,21 @@ export class Accounts {
    * Adds a login method from a session: runs `add` in a transaction under the {@link exclusive lock of the account} if the session
    * has not ended. So an ended session cannot add one.
    *
+   * @param add has no effect but in the transaction: it runs before it is known that the session has not ended
    * @throws Unauthenticated when the session has ended; SignInRefused: an access token can outlive a suspension
    */
   async exclusiveForSession<T>(caller: Pick<Caller, 'userId' | 'familyId'>, add: (sql: Sql) => Promise<T>): Promise<T> {
     // Before the lock, because the hook is code of the host.
     await this.standings.refuse(caller.userId);
-    return this.exclusive(caller.userId, async (sql) => {
+    return this.database.transaction(async (sql) => {
+      const locked = this.lock(sql, caller.userId);
       // A separate statement, which sees what was committed while the lock was awaited. It also locks the session: its end
       // waits for this transaction, so the removal that follows the end finds what is added here.
-      await this.sessions.requireAlive(caller, sql);
-      return add(sql);
+      const alive = this.sessions.requireAlive(caller, sql);
+      // Sent together, and executed in this order. The rollback follows the last statement: after it, one would be committed alone.
+      const sent = [locked, alive, add(sql)] as const;
+      await Promise.allSettled(sent);
+      return (await Promise.all(sent))[2];
     });
   }
 

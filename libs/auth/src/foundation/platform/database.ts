@@ -203,13 +203,14 @@ export class Database {
       const isAhead = !once && client.pipeline === false;
       if (isAhead) client.pipeline = true;
       const begun = client.query(begin);
-      // Awaited below.
-      begun.catch(() => undefined);
+      // It is awaited below. Without a pipeline, node-postgres gets one statement after the other.
+      let turn: Promise<unknown> = begun.catch(() => undefined);
       try {
         if (!isAhead) await begun;
-        const inOrder: Sql = async <Row>(statement: string, params?: unknown[]) => {
-          const rows = await sql<Row>(statement, params);
-          await begun;
+        const inOrder: Sql = async <Row>(...of: [string, unknown[]?]) => {
+          const rows = isAhead ? sql<Row>(...of) : turn.then(() => sql<Row>(...of));
+          turn = rows.catch(() => undefined);
+          await Promise.all([begun, rows]);
           return rows;
         };
         const result = await work(inOrder, manager);

@@ -42,7 +42,8 @@ export async function sweep<Place>(
 
 /** Number of rows that one step of the sweep reads. */
 const PAGE = 250;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** Less than the id of each row that is a UUID. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Rows with a UUID as `id`, a `guard` and a `user_id`, which is null for a row that belongs to no user. */
 export interface OwnedRows {

@@ -7,6 +7,11 @@ export interface NewAccount {
   /** PHC string of the password hash; null for an account that is registered with a passkey. */
   passwordHash: string | null;
   name: string;
+  /**
+   * When the identifier, an email, was proved, for an account whose address is verified from the start. A store that ignores it
+   * gets a call of `markEmailVerified`.
+   */
+  emailVerifiedAt?: Date;
 }
 
 /** The replacement of an email or of an identifier. */

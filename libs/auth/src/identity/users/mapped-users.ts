@@ -26,7 +26,7 @@ import {
   shownOf,
   unstorable,
 } from './mapped-fields';
-import { AFTER_INSERT, BEFORE_INSERT, IMITATION, NOW } from './typeorm-accounts';
+import { IMITATION, NOW, imitateIn, insertIn } from './typeorm-accounts';
 
 /** A condition: any value that is not null. */
 export const IS_SET = Symbol('IS_SET');
@@ -171,11 +171,13 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
 
   /** A unique index decides. */
   override async create(account: NewAccount, manager?: EntityManager): Promise<User | null> {
-    const { identifier, name, passwordHash } = this.names;
+    const { identifier, name, passwordHash, email, emailVerifiedAt } = this.names;
+    const { emailVerifiedAt: verifiedAt } = account;
     const values = {
       [identifier]: account.identifier,
       [passwordHash]: account.passwordHash,
       ...(name && { [name]: account.name }),
+      ...(verifiedAt && email === identifier && emailVerifiedAt && { [emailVerifiedAt]: verifiedAt }),
       ...this.options.newUser?.(account),
     };
     try {
@@ -196,22 +198,15 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     const { id, identifier } = this.names;
     const { insert, isTaken } = this.table.statements;
     const run = ({ sql, params }: Statement): Promise<Row[]> => manager.query(sql, params);
-    await manager.query(BEFORE_INSERT);
-    try {
-      const [row] = await run(insert(values, id));
-      await manager.query(AFTER_INSERT);
-      return { [id]: Object.values(row!)[0] };
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      await manager.query(`ROLLBACK TO ${BEFORE_INSERT}`);
-      if ((await run(isTaken(identifier, values[identifier]))).length) return null;
-      throw error;
-    }
+    return insertIn(
+      manager,
+      async () => ({ [id]: Object.values((await run(insert(values, id)))[0]!)[0] }),
+      async () => (await run(isTaken(identifier, values[identifier]))).length > 0,
+    );
   }
 
   override async imitateCreation(_id: string, manager?: EntityManager): Promise<void> {
-    if (!manager) return void (await this.table.execute(IMITATION));
-    for (const statement of [BEFORE_INSERT, IMITATION, AFTER_INSERT]) await manager.query(statement);
+    await (manager ? imitateIn(manager) : this.table.execute(IMITATION));
   }
 
   override async currentMark(): Promise<string> {

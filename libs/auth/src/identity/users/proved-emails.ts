@@ -15,7 +15,7 @@ import { TimedUserProvider } from './timed-user-provider';
  * @publicApi
  */
 export class Verified {
-  /** @param user the user as read before the verification */
+  /** @param user the user as read before the verification, or as created with a verified address */
   constructor(readonly user: object) {}
 }
 
@@ -102,6 +102,18 @@ export class ProvedEmails {
       // After the mark: a request that opens the link at the same time cannot set it any more, and removes its row itself.
       await at.deliveries.removeAll(at.users.idOf(same), email);
     });
+  }
+
+  /** The time for an account that is created with a proved address. Undefined where this guard does not verify addresses. */
+  timeOfCreation(): Date | undefined {
+    return this.verifying === this ? new Date(this.clock.now()) : undefined;
+  }
+
+  /** Announces the address of an account that was created with {@link timeOfCreation}. False if the store has not kept it. */
+  recordCreation(user: object): boolean {
+    const isKept = this.verifying === this && this.users.isEmailVerified(user) === true;
+    if (isKept) this.events.emit(new Verified(user));
+    return isKept;
   }
 
   /** Records in a transaction that stores another address as verified whether a person has proved it. */

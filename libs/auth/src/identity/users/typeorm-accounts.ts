@@ -1,18 +1,47 @@
 import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { idColumnOf, isStorable, storedAs } from './columns';
+import { isDuplicate } from './mapped-fields';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
+import type { Client } from '../../foundation/platform/pg-connection';
 import { IsNull } from '../../foundation/platform/entity';
 import type { NewAccount, ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
 
-// SQLSTATE 23505, unique violation.
-const isDuplicate = (error: unknown): boolean =>
-  (error as { driverError?: { code?: string } }).driverError?.code === '23505';
+/**
+ * The savepoint of an insert that is part of a transaction. Without it, a duplicate ends the whole transaction. It is not released:
+ * the commit does that, without a round trip of its own.
+ */
+const SAVEPOINT = 'SAVEPOINT svc_create';
 
-/** The savepoint of an insert that is part of a transaction. Without it, a duplicate ends the whole transaction. */
-const SAVEPOINT = 'svc_create';
-export const BEFORE_INSERT = `SAVEPOINT ${SAVEPOINT}`;
-export const AFTER_INSERT = `RELEASE SAVEPOINT ${SAVEPOINT}`;
+/**
+ * Runs an insert as a part of a transaction. Resolves to null after a duplicate, and the transaction can continue. The savepoint is
+ * sent with the insert, and before it: `connect` of a connection that is open resolves to its client.
+ *
+ * @param isTaken whether the duplicate is that of the identifier; another one is an error
+ */
+export async function insertIn<T>(
+  { queryRunner }: EntityManager,
+  insert: () => Promise<T>,
+  isTaken: () => Promise<boolean>,
+): Promise<T | null> {
+  const client = (await queryRunner!.connect()) as Client;
+  const [saved, inserted] = await Promise.allSettled([client.query(SAVEPOINT), insert()]);
+  if (saved.status === 'rejected') throw saved.reason;
+  if (inserted.status === 'fulfilled') return inserted.value;
+  const error: unknown = inserted.reason;
+  if (!isDuplicate(error)) throw error;
+  await client.query(`ROLLBACK TO ${SAVEPOINT}`);
+  if (await isTaken()) return null;
+  throw error;
+}
+
+/** Does the work of {@link insertIn} without an insert. */
+export const imitateIn = (manager: EntityManager): Promise<unknown> =>
+  insertIn(
+    manager,
+    () => manager.query(IMITATION),
+    async () => false,
+  );
 
 export const IMITATION = `SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth', ''::text)`;
 
@@ -52,22 +81,14 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   }
 
   /** Inserts a row as {@link create} does, as part of a transaction, which can continue after a taken identifier. */
-  async createIn(manager: EntityManager, account: NewAccount): Promise<User | null> {
-    await manager.query(BEFORE_INSERT);
-    try {
-      const user = await this.insert(manager, this.valuesOf(account));
-      await manager.query(AFTER_INSERT);
-      return user;
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      await manager.query(`ROLLBACK TO ${BEFORE_INSERT}`);
-      if (await this.isTaken(manager, account.identifier)) return null;
-      throw error;
-    }
+  createIn(manager: EntityManager, account: NewAccount): Promise<User | null> {
+    const isTaken = (): Promise<boolean> => this.isTaken(manager, account.identifier);
+    return insertIn(manager, () => this.insert(manager, this.valuesOf(account)), isTaken);
   }
 
-  private valuesOf({ identifier, passwordHash, name }: NewAccount): User {
-    return { [this.username]: identifier, passwordHash, name } as unknown as User;
+  private valuesOf({ identifier, emailVerifiedAt, ...account }: NewAccount): User {
+    const verified = emailVerifiedAt && this.email === this.username && { emailVerifiedAt };
+    return { [this.username]: identifier, ...account, ...verified } as unknown as User;
   }
 
   private async insert(manager: EntityManager, values: User): Promise<User> {
@@ -86,11 +107,6 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
    */
   async imitateInsert(): Promise<void> {
     await this.database.transaction((sql) => sql(IMITATION));
-  }
-
-  /** Does the work of {@link createIn} as {@link imitateInsert} does. */
-  async imitateInsertIn(manager: EntityManager): Promise<void> {
-    for (const statement of [BEFORE_INSERT, IMITATION, AFTER_INSERT]) await manager.query(statement);
   }
 
   /** Whether rows store their creation time by the database's clock, independent of the time zone of a connection. */

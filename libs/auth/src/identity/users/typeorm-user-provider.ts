@@ -4,7 +4,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
 import { IsNull } from '../../foundation/platform/entity';
-import { TypeOrmAccounts, isUnique } from './typeorm-accounts';
+import { TypeOrmAccounts, imitateIn, isUnique } from './typeorm-accounts';
 import {
   CredentialRows,
   type CallerKey,
@@ -253,7 +253,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override async imitateCreation(id: string, manager?: EntityManager): Promise<void> {
-    if (manager) return this.accounts.imitateInsertIn(manager);
+    if (manager) return void (await imitateIn(manager));
     await this.accounts.imitateInsert();
     await this.findById(id);
   }

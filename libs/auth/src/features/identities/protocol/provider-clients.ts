@@ -1,12 +1,19 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { Clock, errors, isProduction } from '../../../kit';
+import { Clock, deadline, errors, isProduction } from '../../../kit';
 import type { IdentityProvider, ProviderSettings } from '../provider-options';
 import { settingsOf } from '../providers';
 import { LOGOUT_SECONDS, type StepFailure, answerVerdict, logoutFault } from './answer.policy';
 import { githubIdentity } from './github';
 import { UnusableAnswer } from './guarded-fetch';
 import { type Jose, openidLibrary } from './openid-library';
-import { type Claims, type ProviderIdentity, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
+import {
+  type Claims,
+  type ProviderIdentity,
+  identityOf,
+  isFresh,
+  isTenant,
+  nameOfForm,
+} from './provider-identity.policy';
 import { type ProviderMemory, ProviderStep } from './provider-step';
 import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './provider.errors';
 
@@ -72,10 +79,7 @@ export class ProviderClients {
     const settings = settingsOf(this.find(provider));
     if (!settings) return false;
     const { tenants } = settings.claims;
-    if (!tenants) return settings.issuer === issuer;
-    const [before, after] = tenants.issuer.split('{tenantid}') as [string, string];
-    const tenant = issuer.slice(before.length, issuer.length - after.length);
-    return issuer === `${before}${tenant}${after}` && (tenants.of === 'any' || tenants.of.includes(tenant));
+    return tenants ? isTenant(issuer, issuer.split('/').at(-2), tenants) : settings.issuer === issuer;
   }
 
   /**
@@ -201,16 +205,12 @@ export class ProviderClients {
   async endSessionUrl(name: string): Promise<string | null> {
     const { endSession, returnTo } = this.settingsOf(name);
     if (!endSession) return null;
-    const url = this.step(name, ProviderUnavailable, async (step) => {
+    return this.step(name, ProviderUnavailable, async (step) => {
       const configuration = await step.configuration();
       if (!configuration.serverMetadata().end_session_endpoint) return null;
       const parameters: Record<string, string> = returnTo === undefined ? {} : { post_logout_redirect_uri: returnTo };
       return this.library().client.buildEndSessionUrl(configuration, parameters).href;
-    });
-    return url.catch((error: unknown) => {
-      if (error instanceof ProviderUnavailable) return null;
-      throw error;
-    });
+    }).catch(deadline.valueIf((error) => error instanceof ProviderUnavailable, null));
   }
 
   /** Any person can send a wrong answer: at most as many lines a minute as in the security log. */

@@ -33,7 +33,8 @@ export function identityOf(claims: Claims, rules: ClaimRules): ProviderIdentity 
   if (typeof iss !== 'string' || typeof sub !== 'string' || !SUBJECT.test(sub))
     return { refused: 'the subject is invalid' };
   const { oneOf, tenants } = rules;
-  if (tenants && !isOfTenant(claims, tenants)) return { refused: 'the tenant may not sign in' };
+  // The issuer names the tenant, too. Both are signed, but only the exact pair is one that Entra issues.
+  if (tenants && !isTenant(iss, claims.tid, tenants)) return { refused: 'the tenant may not sign in' };
   if (oneOf && !oneOf.values.includes(claims[oneOf.claim] as string))
     return { refused: `${oneOf.claim} may not sign in` };
   const email = addressOf(claims.email);
@@ -50,8 +51,8 @@ export function identityOf(claims: Claims, rules: ClaimRules): ProviderIdentity 
   };
 }
 
-/** The issuer names the tenant, too. Both are signed, but only the exact pair is one that Entra issues. */
-function isOfTenant({ iss, tid }: Claims, { of, issuer }: NonNullable<ClaimRules['tenants']>): boolean {
+/** Whether an issuer is that of a tenant whose members may sign in. */
+export function isTenant(iss: string, tid: unknown, { of, issuer }: NonNullable<ClaimRules['tenants']>): boolean {
   if (typeof tid !== 'string' || !TENANT_ID.test(tid) || iss !== issuer.replace('{tenantid}', tid)) return false;
   return of === 'any' || of.includes(tid);
 }
