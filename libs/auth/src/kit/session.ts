@@ -36,9 +36,9 @@ export { Accounts, type TakenAccount } from '../features/sessions/accounts';
 export type { StoredSession } from '../features/sessions/new-sessions';
 export { PinnedSessions } from '../features/sessions/pinned-ability.gate';
 export { RequestSessions } from '../features/sessions/request-sessions';
-export type { Beside, SessionEnding } from '../features/sessions/session-changes';
 export { SessionErasure } from '../features/sessions/session-erasure';
 export {
+  type Beside,
   type EndedRow,
   type NewSession,
   Session,
@@ -47,7 +47,7 @@ export {
 } from '../features/sessions/session.entity';
 export { SessionStore } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
-export { Sessions } from '../features/sessions/sessions';
+export { type SessionEnding, Sessions } from '../features/sessions/sessions';
 export {
   type AdmittedSignIn,
   type FirstFactor,

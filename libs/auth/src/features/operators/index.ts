@@ -12,4 +12,4 @@ export { actingAs } from './trail/audit-trail';
 export { HistoryFlow } from './trail/history.controller';
 export type { AuditEntry, AuditedLine, HistoryLine, HistoryPage } from './trail/audit.store';
 export type { AuditOptions } from './trail/audit.options';
-export type { Actor, HistoryQuery } from './trail/audit.policy';
+export type { AuditActor, HistoryQuery } from './trail/audit.policy';

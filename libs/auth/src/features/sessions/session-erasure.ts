@@ -4,7 +4,6 @@ import { repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { Denylist } from '../../identity/denylist/denylist';
 import type { Caller } from '../../identity/tokens/caller';
 import type { EndedRow } from './session.entity';
-import { SessionChanges } from './session-changes';
 import { SessionStore } from './session.store';
 import { Sessions, rowId } from './sessions';
 
@@ -14,7 +13,6 @@ export class SessionErasure {
   constructor(
     private readonly sessions: Sessions,
     private readonly store: SessionStore,
-    private readonly changes: SessionChanges,
     private readonly denylist: Denylist,
   ) {}
 
@@ -53,7 +51,7 @@ export class SessionErasure {
   async eraseRest({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql: Sql): Promise<EndedRow[]> {
     const own = familyId && canonicalId(familyId);
     const ended = await this.store.eraseRest(userId, own, sql);
-    await this.changes.ended(sql, ended, 'erased');
+    await this.sessions.noteEnds(sql, ended, 'erased');
     await this.denylist.deny(ended.map(({ id }) => id).filter((id) => id !== own));
     return ended;
   }

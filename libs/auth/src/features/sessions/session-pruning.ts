@@ -6,8 +6,8 @@ import { Database } from '../../foundation/platform/database';
 import { once, sweep } from '../../foundation/platform/sweep';
 import { Realms } from '../../foundation/realm/realm';
 import { longestLife } from '../../identity/denylist/denylist';
-import { SessionChanges } from './session-changes';
 import { type EndedRow, Session } from './session.entity';
+import { Sessions } from './sessions';
 import { type SessionEndReason, SessionEnded } from './sessions.events';
 import { type SessionLimits, endOfSession, idleTimeoutOf } from './rotation.policy';
 import { epoch } from './session.sql';
@@ -46,7 +46,7 @@ export class SessionPruning {
         for (const scope of this.realms.all)
           for (const reason of ['expired', 'idle'] as const) {
             const ended = live.filter((row) => row.guard === scope.realm.guard && reasonOf(row) === reason);
-            await scope.get(SessionChanges).ended(sql, ended, reason);
+            await scope.get(Sessions).noteEnds(sql, ended, reason);
           }
         return deleted;
       });

@@ -16,7 +16,6 @@ import { SessionExport, SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
-import { SessionChanges } from './session-changes';
 import { SessionStore } from './session.store';
 import { SESSIONS_OPTIONS } from './sessions.options';
 import { feature } from '../../foundation/config/option-table';
@@ -62,7 +61,6 @@ export const sessions = defineFeature('sessions', {
   providers: [
     TokenClaims,
     SessionStore,
-    SessionChanges,
     PinnedSessions,
     PinnedAbilityGate,
     AccountStandings,

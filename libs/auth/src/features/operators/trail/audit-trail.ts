@@ -2,11 +2,11 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Realm, deadline, event, identity, pg, session } from '../../../kit';
 import { AuditKeys } from './audit-keys';
-import { type Actor, type HistoryQuery, causerOf, enderOf, isTaken, outcomeOf } from './audit.policy';
+import { type AuditActor, type HistoryQuery, causerOf, enderOf, isTaken, outcomeOf } from './audit.policy';
 import { type AuditEntry, AuditStore, type AuditedLine, type HistoryPage } from './audit.store';
 import { BackgroundLines } from './background-lines';
 
-const acting = new AsyncLocalStorage<Actor>();
+const acting = new AsyncLocalStorage<AuditActor>();
 let running = 0;
 
 /**
@@ -15,7 +15,7 @@ let running = 0;
  * @example await actingAs({ kind: 'operator', guard: 'admin', id }, () => auth.revokeAll(userId))
  * @publicApi
  */
-export function actingAs<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
+export function actingAs<T>(actor: AuditActor, work: () => Promise<T>): Promise<T> {
   running++;
   return acting
     .run(actor, async () => work())
@@ -26,7 +26,7 @@ export function actingAs<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
 }
 
 /** The current actor, and whether a request to the library is running. */
-const surroundings = (): [Actor | undefined, boolean] => [
+const surroundings = (): [AuditActor | undefined, boolean] => [
   running ? acting.getStore() : undefined,
   deadline.RequestScope.current !== undefined,
 ];
@@ -73,8 +73,8 @@ export class AuditTrail implements OnModuleInit {
 
   /** The line of a session that starts, for the statement that stores the session. */
   async ofStart({ userId, familyId, ip, userAgent }: session.NewSession): Promise<session.Beside> {
-    const [acting, inRequest] = surroundings();
-    const actor: Actor = acting ?? { kind: inRequest ? 'user' : 'host' };
+    const [named, inRequest] = surroundings();
+    const actor: AuditActor = named ?? { kind: inRequest ? 'user' : 'host' };
     const key = (ip ?? userAgent) === null ? null : await this.keys.findOrCreate(this.database.query, userId);
     const operation = 'auth.session.started';
     const entry: AuditEntry = { userId, operation, actor, sessionId: familyId, ip, userAgent };

@@ -1,7 +1,7 @@
 import type { event, session } from '../../../kit';
 
 /** Who did something: the user, an operator, code of the host, a command of the console, or the library. */
-export interface Actor {
+export interface AuditActor {
   readonly kind: 'user' | 'operator' | 'host' | 'console' | 'system';
   /** The guard of an operator. */
   readonly guard?: string;
@@ -18,7 +18,7 @@ const BY_LIBRARY: readonly session.SessionEnding[] = ['reuse', 'cap', 'expired',
  * @param acting who has declared to act
  * @param inRequest whether it ended in a request to the library
  */
-export function enderOf(reason: session.SessionEnding, acting: Actor | undefined, inRequest: boolean): Actor {
+export function enderOf(reason: session.SessionEnding, acting: AuditActor | undefined, inRequest: boolean): AuditActor {
   if (BY_LIBRARY.includes(reason)) return { kind: 'system' };
   if (acting) return acting;
   // Every other reason is that of a request, whose work may continue after the response.
@@ -38,7 +38,7 @@ export const outcomeOf = (name: string): event.Outcome => (OUTCOME.exec(name)?.[
  * Who caused a line of the security log: the outcome of a request is that of a client; an event outside a request is caused by
  * code of the host, or by a sweep. Pure.
  */
-export function causerOf(name: string, acting: Actor | undefined, inRequest: boolean): Actor {
+export function causerOf(name: string, acting: AuditActor | undefined, inRequest: boolean): AuditActor {
   return acting ?? { kind: inRequest || OUTCOME.test(name) ? 'user' : 'system' };
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Clock, Realm, deadline, type event, pg, settings } from '../../../kit';
 import { type AccountKey, AuditKeys, type PersonalFields } from './audit-keys';
 import { AuditLine } from './audit.entity';
-import { type Actor, type HistoryQuery, PAGE } from './audit.policy';
+import { type AuditActor, type HistoryQuery, PAGE } from './audit.policy';
 
 /** What happened to an account. */
 export interface AuditEntry extends PersonalFields {
@@ -15,7 +15,7 @@ export interface AuditEntry extends PersonalFields {
   readonly outcome?: event.Outcome;
   /** A reason of the security log, or of the end of a session. */
   readonly reason?: string | null;
-  readonly actor: Actor;
+  readonly actor: AuditActor;
   readonly sessionId?: string | null;
 }
 
