@@ -136,6 +136,10 @@ describe.each([
     await t.database.query(
       "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '1', null, 'l', '', '', 'HASH', now(), null, null, '', null)",
     );
+    await t.database.query(
+      "INSERT INTO svc_audit VALUES (gen_random_uuid(), now(), 'api', '1', 'o', 'succeeded', null, 'user', null, null, null, 'HASH')",
+    );
+    await t.database.query("INSERT INTO svc_audit_keys VALUES ('api', '1', 'HASH')");
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));

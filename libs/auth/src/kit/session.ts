@@ -36,10 +36,10 @@ export { Accounts, type NamedCredential, type TakenAccount } from '../features/s
 export type { StoredSession } from '../features/sessions/new-sessions';
 export { PinnedSessions } from '../features/sessions/pinned-ability.gate';
 export { RequestSessions } from '../features/sessions/request-sessions';
-export type { Beside, SessionEnding } from '../features/sessions/session-changes';
 export { SessionErasure } from '../features/sessions/session-removal';
 export { SessionList } from '../features/sessions/session-list';
 export {
+  type Beside,
   type EndedRow,
   type NewSession,
   Session,
@@ -49,7 +49,7 @@ export {
 export { SessionStore } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
 export { SessionNotFound } from '../features/sessions/sessions.errors';
-export { Sessions } from '../features/sessions/sessions';
+export { type SessionEnding, Sessions } from '../features/sessions/sessions';
 export {
   type AdmittedSignIn,
   type FirstFactor,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { bestEffort, isInconclusive, outerTransaction } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
@@ -10,7 +10,6 @@ import type { SessionTokens } from '../../request/http/route-answer';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import type { SessionOrigin, SignInOrigin } from './session.entity';
-import { SessionChanges } from './session-changes';
 import { SessionStore } from './session.store';
 import { Sessions } from './sessions';
 
@@ -66,13 +65,13 @@ export interface SessionAdmission {
 export class NewSessions {
   constructor(
     private readonly store: SessionStore,
-    private readonly changes: SessionChanges,
     private readonly sessions: Sessions,
     private readonly abilityResolver: AbilityResolver,
     private readonly tokenClaims: TokenClaims,
     private readonly accessTokens: AccessTokens,
     private readonly refreshTokens: RefreshTokens,
     private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {}
 
   /**
@@ -109,7 +108,7 @@ export class NewSessions {
       origin,
       life,
     };
-    const besides = await this.changes.besides(session);
+    const besides = await Promise.all(this.scope.hooks('sessionStart').map((store) => store(this.scope, session)));
     const accessToken = await this.store
       .insert(session, besides)
       .then((since) =>
@@ -165,7 +164,7 @@ export class NewSessions {
 
   /** The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible. */
   private discard(familyId: string): Promise<void> {
-    return this.store.discard(familyId, (sql, ended) => this.changes.ended(sql, ended, 'discarded'));
+    return this.store.discard(familyId, (sql, ended) => this.sessions.noteEnds(sql, ended, 'discarded'));
   }
 
   /**

@@ -11,7 +11,6 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { once, sweep } from '../../foundation/platform/sweep';
 import { Realms } from '../../foundation/realm/realm';
-import { SessionChanges } from './session-changes';
 import { type SessionEndReason, SessionEnded } from './sessions.events';
 import { type SessionLimits, endOfSession, idleTimeoutOf } from './rotation.policy';
 import { epoch } from './session.sql';
@@ -22,7 +21,6 @@ export class SessionErasure {
   constructor(
     private readonly sessions: Sessions,
     private readonly store: SessionStore,
-    private readonly changes: SessionChanges,
     private readonly denylist: Denylist,
   ) {}
 
@@ -61,7 +59,7 @@ export class SessionErasure {
   async eraseRest({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql: Sql): Promise<EndedRow[]> {
     const own = familyId && canonicalId(familyId);
     const ended = await this.store.eraseRest(userId, own, sql);
-    await this.changes.ended(sql, ended, 'erased');
+    await this.sessions.noteEnds(sql, ended, 'erased');
     await this.denylist.deny(ended.map(({ id }) => id).filter((id) => id !== own));
     return ended;
   }
@@ -109,7 +107,7 @@ export class SessionPruning {
         for (const scope of this.realms.all)
           for (const reason of ['expired', 'idle'] as const) {
             const ended = live.filter((row) => row.guard === scope.realm.guard && reasonOf(row) === reason);
-            await scope.get(SessionChanges).ended(sql, ended, reason);
+            await scope.get(Sessions).noteEnds(sql, ended, reason);
           }
         return deleted;
       });

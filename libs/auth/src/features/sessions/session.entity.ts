@@ -190,6 +190,17 @@ export interface NewSession {
   life: SessionLife;
 }
 
+/** A statement that is a part of the one that stores a session: there is no session without its row, and no row without the session. */
+export interface Beside {
+  /**
+   * Makes an `INSERT`, which can read the time of the session: `moment.now`.
+   *
+   * @param parameter the parameter with the value, such as `$18`
+   */
+  readonly insert: (parameter: string) => string;
+  readonly value: string;
+}
+
 /** A session as read by a refresh. */
 export interface FoundSession extends SessionState {
   familyId: string;

@@ -128,7 +128,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
            LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
 
-  const insert = (besides: readonly string[]): string => `
+  const insertBeside = (besides: readonly string[]): string => `
     WITH moment AS MATERIALIZED (SELECT ${now('$17')} AS now)${besides.map((beside, n) => `, beside${n} AS (${beside})`).join('')}
     INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
                              idle_timeout, remembered, credential_id, origin, origin_session, created_at)
@@ -157,7 +157,8 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),
-    insert,
+    insert: insertBeside([]),
+    insertBeside,
     isOverCap: `
       SELECT count(*) > $3 AS over FROM ${sessions} s WHERE ${counted}`,
     // Rows are locked in the same order as by the end of all sessions, to avoid deadlocks.

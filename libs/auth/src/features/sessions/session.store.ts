@@ -10,6 +10,7 @@ import { currentDeadline, valueIf, withTimeout } from '../../foundation/platform
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import {
+  type Beside,
   type EndedPage,
   type EndedRow,
   type FoundSession,
@@ -20,7 +21,6 @@ import {
 } from './session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { recentChange } from './rotation.policy';
-import type { Beside } from './session-changes';
 import { type Exchange, PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
 const FIRST_OF_USER = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
@@ -96,7 +96,8 @@ export class SessionStore {
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
     const first = described.length + 7;
-    const statement = this.statements().insert(besides.map(({ insert }, n) => insert(`$${first + n}`)));
+    const { insert, insertBeside } = this.statements();
+    const statement = besides.length ? insertBeside(besides.map((one, n) => one.insert(`$${first + n}`))) : insert;
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(statement, [
       ...described,
       idleTimeout,

@@ -15,7 +15,6 @@ import { CreateSvcSessions1763700000000, Session } from './session.entity';
 import { SessionExport, SessionList } from './session-list';
 import { SessionErasure, SessionPruning } from './session-removal';
 import { sessionLifeErrors } from './rotation.policy';
-import { SessionChanges } from './session-changes';
 import { SessionStore } from './session.store';
 import { SESSIONS_OPTIONS } from './sessions.options';
 import { feature } from '../../foundation/config/option-table';
@@ -61,7 +60,6 @@ export const sessions = defineFeature('sessions', {
   providers: [
     TokenClaims,
     SessionStore,
-    SessionChanges,
     PinnedSessions,
     PinnedAbilityGate,
     AccountStandings,

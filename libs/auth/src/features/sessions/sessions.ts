@@ -8,8 +8,7 @@ import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { EndedSessions, UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import type { Caller } from '../../identity/tokens/caller';
-import type { EndedPage, EndedRow, PageStart, SessionOrigin } from './session.entity';
-import { SessionChanges } from './session-changes';
+import type { Beside, EndedPage, EndedRow, NewSession, PageStart, SessionOrigin } from './session.entity';
 import { type BeforeCommit, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded } from './sessions.events';
@@ -42,12 +41,24 @@ export interface BegunSignIns {
   readonly mustRecord: boolean;
 }
 
+/** Why a session ended; `discarded`: its tokens were sent to no client. */
+export type SessionEnding = SessionEndReason | 'discarded';
+
 declare module '../../foundation/realm/feature' {
   interface Feature {
     /** The reasons of the feature for an end of sessions after which other credentials of the user stay. Without it they end, too. */
     readonly keepsCredentials?: readonly SessionEndReason[];
   }
   interface HookPoints {
+    /** What a feature stores together with a session, in one statement. */
+    readonly sessionStart?: (services: GuardServices, session: NewSession) => Promise<Beside>;
+    /** Runs in each transaction that ends sessions, or deletes their rows while they are live. An error keeps the sessions. */
+    readonly sessionEnd?: (
+      services: GuardServices,
+      sql: Sql,
+      ended: readonly EndedRow[],
+      reason: SessionEnding,
+    ) => Promise<void>;
     /**
      * Runs before all sessions of a user or of the guard end: ends challenges, mailed codes and the trust in devices, so that a
      * sign-in that has begun before starts no session afterwards.
@@ -68,7 +79,6 @@ declare module '../../foundation/realm/feature' {
 export class Sessions {
   constructor(
     private readonly store: SessionStore,
-    private readonly changes: SessionChanges,
     private readonly denylist: Denylist,
     private readonly unfinishedEnds: UnfinishedEnds,
     endedSessions: EndedSessions,
@@ -77,7 +87,7 @@ export class Sessions {
     private readonly scope: RealmScope,
   ) {
     endedSessions.onFinished(realm.guard, {
-      beforeCommit: (sql, ended) => this.changes.ended(sql, ended, 'revoked'),
+      beforeCommit: (sql, ended) => this.noteEnds(sql, ended, 'revoked'),
       report: (session) => this.emitEnded(session, 'revoked'),
     });
   }
@@ -334,7 +344,7 @@ export class Sessions {
         for (const row of rows) this.emitEnded(row, reason);
       });
       const { result } = await work(async (familyIds, ended, sql) => {
-        await this.changes.ended(sql, ended, reason);
+        await this.noteEnds(sql, ended, reason);
         for (const id of familyIds) denied.add(id);
         rows.push(...ended);
       });
@@ -342,7 +352,7 @@ export class Sessions {
     }
     const deny: Deny = async (familyIds, rows, sql) => {
       if (!familyIds.length) return;
-      await this.changes.ended(sql, rows, reason);
+      await this.noteEnds(sql, rows, reason);
       // Before the call, which may deny without an answer. A conflict repeats the work, perhaps for other sessions.
       for (const id of familyIds) denied.add(id);
       await this.denylist.deny(familyIds);
@@ -355,6 +365,11 @@ export class Sessions {
     for (const row of ended) this.emitEnded(row, reason);
     if (denied.size) await bestEffort('keeping the denials of ended sessions', () => this.denylist.keep([...denied]));
     return result;
+  }
+
+  /** Lets features store, in its transaction, that sessions end. */
+  async noteEnds(sql: Sql, rows: readonly EndedRow[], reason: SessionEnding): Promise<void> {
+    if (rows.length) for (const store of this.scope.hooks('sessionEnd')) await store(this.scope, sql, rows, reason);
   }
 
   /** Emits {@link SessionEnded}. */

@@ -73,8 +73,8 @@ export class AuditTrail implements OnModuleInit {
 
   /** The line of a session that starts, for the statement that stores the session. */
   async ofStart({ userId, familyId, ip, userAgent }: session.NewSession): Promise<session.Beside> {
-    const [acting, inRequest] = surroundings();
-    const actor: AuditActor = acting ?? { kind: inRequest ? 'user' : 'host' };
+    const [named, inRequest] = surroundings();
+    const actor: AuditActor = named ?? { kind: inRequest ? 'user' : 'host' };
     const key = (ip ?? userAgent) === null ? null : await this.keys.findOrCreate(this.database.query, userId);
     const operation = 'auth.session.started';
     const entry: AuditEntry = { userId, operation, actor, sessionId: familyId, ip, userAgent };

@@ -8,7 +8,7 @@ export interface AuditOptions {
    * @default 365
    * @env SVC_AUDIT_DAYS
    */
-  days?: number;
+  days?: option.Duration;
 }
 
 declare module '../../../foundation/config/auth-config' {

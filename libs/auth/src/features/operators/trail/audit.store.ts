@@ -179,14 +179,8 @@ export class AuditStore {
               ORDER BY id LIMIT ${SWEPT})) RETURNING id`,
           [from, this.clock.offset, this.config.audit.days],
         );
-        return {
-          removed: rows.length,
-          next:
-            rows
-              .map(({ id }) => id)
-              .toSorted()
-              .at(-1) ?? null,
-        };
+        const last = rows.reduce((latest, { id }) => (id > latest ? id : latest), from);
+        return { removed: rows.length, next: rows.length ? last : null };
       },
       pg.isMissing,
     );
