@@ -11,6 +11,7 @@ export default {
     '../libs/auth/src/features/identities/index.ts',
     '../libs/auth/src/tools/languages/index.ts',
     '../libs/auth/src/tools/openapi/describe-auth.ts',
+    '../libs/auth/src/features/operators/index.ts',
     '../libs/auth/src/tools/prisma/prisma-users.ts',
     '../libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '../libs/auth/src/tools/testing/index.ts',

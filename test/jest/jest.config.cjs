@@ -18,6 +18,7 @@ const base = {
     '^@svc/auth/identities$': '<rootDir>/libs/auth/src/features/identities/index.ts',
     '^@svc/auth/languages$': '<rootDir>/libs/auth/src/tools/languages/index.ts',
     '^@svc/auth/openapi$': '<rootDir>/libs/auth/src/tools/openapi/describe-auth.ts',
+    '^@svc/auth/operators$': '<rootDir>/libs/auth/src/features/operators/index.ts',
     '^@svc/auth/prisma$': '<rootDir>/libs/auth/src/tools/prisma/prisma-users.ts',
     '^@svc/auth/redis-cluster$': '<rootDir>/libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '^@svc/auth/testing$': '<rootDir>/libs/auth/src/tools/testing/index.ts',

@@ -18,6 +18,7 @@ const ALIASES = (exports.ALIASES = {
   '@svc/auth/identities': join(src, 'features/identities/index.ts'),
   '@svc/auth/languages': join(src, 'tools/languages/index.ts'),
   '@svc/auth/openapi': join(src, 'tools/openapi/describe-auth.ts'),
+  '@svc/auth/operators': join(src, 'features/operators/index.ts'),
   '@svc/auth/prisma': join(src, 'tools/prisma/prisma-users.ts'),
   '@svc/auth/redis-cluster': join(src, 'tools/redis-cluster/redis-cluster-store.ts'),
   '@svc/auth/testing': join(src, 'tools/testing/index.ts'),
