@@ -3,6 +3,7 @@ export { AuthEvents } from '../foundation/platform/auth-events';
 export {
   type ChangeContext,
   type ChangeSource,
+  type CredentialChange,
   type InformOwner,
   informOn,
   userIdOf,

@@ -17,6 +17,7 @@ export { AccountStandings } from '../identity/tokens/access-tokens';
 export { type AccessClaims, isOver } from '../identity/tokens/access-token.policy';
 export { Authenticator, type Credentialed, bearerOf } from '../identity/tokens/authenticator';
 export { type Caller, callerAt, callerOf, recordCaller, recordCredentialGate } from '../identity/tokens/caller';
+export { Keyring, signJws } from '../identity/tokens/keyring';
 export type { PurposeClaims } from '../identity/tokens/purpose-token.policy';
 export { type Purpose, PurposeTokens, endChallenges, fingerprintFor } from '../identity/tokens/purpose-tokens';
 export { type SecondFactorTable, idColumnOf, shownBy, withTokenMethods } from '../identity/users/columns';

@@ -39,7 +39,7 @@ export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-erasure';
 export { type EndedRow, Session, type SessionOrigin, type SignInOrigin } from '../features/sessions/session.entity';
 export { SessionStore } from '../features/sessions/session.store';
-export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
+export { SessionEnded, type SessionEndReason, type SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';
 export {
   type AdmittedSignIn,

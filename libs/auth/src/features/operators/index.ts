@@ -7,4 +7,6 @@
  *
  * @module @svc/auth/operators
  */
-export {};
+export { SecurityEventRow } from './delivery/security-event.entity';
+export { SecurityEventDelivery } from './delivery/security-event-delivery';
+export type { SecurityEventReceiver, SecurityEventsOptions } from './delivery/security-events.options';

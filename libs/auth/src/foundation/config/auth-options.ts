@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { AccessKeysOptions } from '../../features/access-keys/access-keys.options';
+import type { SecurityEventsOptions } from '../../features/operators/delivery/security-events.options';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
 import type { EmailCodeOptions } from '../../features/email-code/email-code.options';
 import type { EmailVerificationOptions } from '../../features/email-verification/email-verification.options';
@@ -374,6 +375,14 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_ACCESS_KEY_SCANNING
    */
   accessKeyScanning?: boolean;
+
+  /**
+   * Security Event Tokens (RFC 8417) about ended sessions and changed credentials, for the systems of `securityEvents.receivers`.
+   *
+   * @default false
+   * @env SVC_FEATURE_SECURITY_EVENT_TOKENS
+   */
+  securityEventTokens?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -611,6 +620,9 @@ export interface AuthValues {
 
   /** Access keys. */
   accessKeys?: AccessKeysOptions;
+
+  /** Security events for other systems. */
+  securityEvents?: SecurityEventsOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;
