@@ -1,5 +1,5 @@
 import type { Logger } from '@nestjs/common';
-import { deadline, http } from '../../../kit';
+import { deadline, errors, http } from '../../../kit';
 import { type Outcome, nextAttempt, outcomeOf, pauseAfter } from './security-event.policy';
 import type { ClaimedEvent, SecurityEventStore } from './security-event.store';
 import type { SecurityEventReceiver } from './security-events.options';
@@ -57,6 +57,7 @@ async function errorCode(response: Response): Promise<string | undefined> {
 
 /** The cause of an error without its message, which may contain the URL. */
 function causeOf(error: unknown): string {
+  if (error instanceof errors.StoreUnavailable && error.cause === undefined) return 'timeout';
   const { code, name, cause } = (error ?? {}) as { code?: string; name?: string; cause?: unknown };
   return cause === undefined ? (code ?? name ?? 'an error') : causeOf(cause);
 }
