@@ -14,7 +14,7 @@ export interface Received {
 
 /** A receiver of Security Event Tokens (RFC 8935) on loopback. */
 export class EventReceiver {
-  readonly requests: { headers: IncomingHttpHeaders; token: string; claims: Received }[] = [];
+  readonly requests: { response: ServerResponse; headers: IncomingHttpHeaders; token: string; claims: Received }[] = [];
   /** The tokens that were answered with 202. */
   readonly accepted: Received[] = [];
   /** The requests that have no answer yet. */
@@ -28,7 +28,7 @@ export class EventReceiver {
     request.on('end', () => {
       const token = Buffer.concat(parts).toString();
       const claims = claimsOf(token) as unknown as Received;
-      this.requests.push({ headers: request.headers, token, claims });
+      this.requests.push({ response, headers: request.headers, token, claims });
       this.answer(response, claims);
     });
   });
@@ -66,6 +66,13 @@ export class EventReceiver {
   accept(response: ServerResponse, token: Received): void {
     this.accepted.push(token);
     response.writeHead(202).end();
+  }
+
+  /** Accepts what waits for an answer, and all that follows. */
+  acceptAll(): void {
+    this.answer = this.accept;
+    for (const { response, claims } of this.requests.filter((one) => this.open.has(one.response)))
+      this.accept(response, claims);
   }
 
   /** Answers with a status, and the body of RFC 8935 §2.3 where there is a code. */
