@@ -18,6 +18,7 @@ const NONE = {
   emailDeliveries: 0,
   identities: 0,
   accessKeys: 0,
+  securityEvents: 0,
 };
 
 describe('a run of the pruning', () => {

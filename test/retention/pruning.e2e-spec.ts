@@ -239,6 +239,7 @@ describe('a sweep of lockout counters', () => {
       emailDeliveries: 0,
       identities: 0,
       accessKeys: 0,
+      securityEvents: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
@@ -253,6 +254,7 @@ describe('a sweep of lockout counters', () => {
       emailDeliveries: 0,
       identities: 0,
       accessKeys: 0,
+      securityEvents: 0,
     });
     await t.stop();
   });
@@ -371,6 +373,10 @@ describe('a sweep of which one part fails', () => {
     await t.database.query(
       "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '99', null, 'l', '', '', 'x', now(), null, null, '', null)",
     );
+    await t.database.query(
+      `INSERT INTO svc_security_events (guard, user_id, receiver, claims, created_at, due_at, dead_at)
+       VALUES ('api', '1', 'r', '{}', now(), now(), now() - interval '30 days')`,
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -386,6 +392,7 @@ describe('a sweep of which one part fails', () => {
     emailDeliveries: await countOf(t, 'svc_email_deliveries'),
     identities: await countOf(t, 'svc_identities'),
     accessKeys: await countOf(t, 'svc_access_keys'),
+    securityEvents: await countOf(t, 'svc_security_events'),
   });
   const NONE = {
     sessions: 0,
@@ -398,6 +405,7 @@ describe('a sweep of which one part fails', () => {
     emailDeliveries: 0,
     identities: 0,
     accessKeys: 0,
+    securityEvents: 0,
   };
 
   it.each([
@@ -411,6 +419,7 @@ describe('a sweep of which one part fails', () => {
     ['emailDeliveries', 'svc_email_deliveries'],
     ['identities', 'svc_identities'],
     ['accessKeys', 'svc_access_keys'],
+    ['securityEvents', 'svc_security_events'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

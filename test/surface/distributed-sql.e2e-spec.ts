@@ -1,4 +1,5 @@
 import { AuthHealth, Pruning } from '@svc/auth';
+import { SecurityEventDelivery } from '@svc/auth/operators';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/flows/pas
 import { recordStatements } from '../support/stores/query-plans';
 import { confirmEnrolment, enrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
 import { type StatementKeys, loadParser, statementKeys } from '../support/stores/statement-keys';
+import { EventReceiver, deliver, deliveringTo } from '../support/flows/security-events';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
 import { PASSWORD } from '../support/hosts/user-entities';
@@ -33,6 +35,7 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
   ],
   svc_identities: [['id'], ['guard', 'user_id'], ['guard', 'issuer', 'subject']],
   svc_access_keys: [['id'], ['guard', 'user_id'], ['guard', 'service']],
+  svc_security_events: [['position'], ['guard', 'user_id']],
   svc_known_devices: [['id'], ['guard', 'user_id'], ['link_hash']],
   svc_trusted_devices: [['guard', 'user_id']],
   svc_email_deliveries: [['id'], ['guard', 'user_id']],
@@ -67,6 +70,11 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   findAccessKey: ['members and svc_access_keys in one statement', 'members in every shard'],
   pageAccessKeys: ['svc_access_keys in every shard'],
   revokeAccessKeysOfGuard: ['svc_access_keys in every shard'],
+  claimSecurityEvents: ['svc_security_events in every shard'],
+  giveUpSecurityEvents: ['svc_security_events in every shard'],
+  findDeadSecurityEvent: ['svc_security_events in every shard'],
+  reviveSecurityEvents: ['svc_security_events in every shard'],
+  pruneSecurityEvents: ['svc_security_events in every shard'],
   pageDevices: ['svc_known_devices in every shard'],
   removeDevicesOfGuard: ['svc_trusted_devices in every shard'],
   pruneDevices: ['svc_trusted_devices in every shard'],
@@ -217,6 +225,7 @@ async function everyFlow(): Promise<void> {
   await ofPasswordlessUsers();
   await ofCodesAndEnrolments();
   await ofUsersElsewhere();
+  await ofSecurityEvents();
 }
 
 async function ofSessions(t: TestApp, id: string): Promise<void> {
@@ -393,6 +402,23 @@ async function ofCodesAndEnrolments(): Promise<void> {
   const offered = { credential: new SoftAuthenticator(ORIGIN).create(creation) };
   await ok(t.call('post', '/auth/passkeys/conditional', token).send(offered));
   await t.stop();
+}
+
+async function ofSecurityEvents(): Promise<void> {
+  const receiver = new EventReceiver();
+  await receiver.start();
+  const t = await TestApp.start({ options: deliveringTo(receiver) });
+  receiver.answer = receiver.refuse(500);
+  const { accessToken } = await t.auth.startSession(await t.person(ADA));
+  await ok(t.call('post', '/auth/logout', accessToken));
+  await deliver(t);
+  await t.app.get(AuthHealth).deliveries();
+  await t.app.get(SecurityEventDelivery).revive();
+  receiver.answer = receiver.accept;
+  t.clock.advance(300);
+  await deliver(t);
+  await t.stop();
+  await receiver.stop();
 }
 
 async function ofUsersElsewhere(): Promise<void> {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
 import * as accessKeys from '@svc/auth/access-keys';
+import * as operators from '@svc/auth/operators';
 import * as identities from '@svc/auth/identities';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
@@ -416,6 +417,7 @@ describe('the public exports of the package', () => {
       ],
     ],
     ['drizzle', drizzle, ['DrizzleUsers']],
+    ['operators', operators, ['SecurityEventDelivery', 'SecurityEventRow']],
     [
       'identities',
       identities,

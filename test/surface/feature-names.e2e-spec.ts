@@ -25,6 +25,12 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   ],
   // The list of features, the type of the options, and the security scheme in the description of routes.
   'access keys': [/access-?_?keys?/i, /^features\/access-keys\//, 3],
+  // The list of features and the type of the options. What a feature changes in words of CAEP is in the manifest of each.
+  'security events': [
+    /security-?_?event-?_?(?:token|row|deliver)|securityEvents\b|operators\/delivery/i,
+    /^features\/operators\//,
+    2,
+  ],
   tickets: [/features\/tickets\/|AcceptsTicket|TicketGate|auth\.tickets/, /^features\/tickets\//, 2],
   notices: [/notice/i, /^features\/notices\//, 1],
   'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],

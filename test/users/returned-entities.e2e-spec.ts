@@ -133,6 +133,10 @@ describe.each([
     await t.database.query(
       "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '1', null, 'l', '', '', 'HASH', now(), null, null, '', null)",
     );
+    await t.database.query(
+      `INSERT INTO svc_security_events (guard, user_id, receiver, claims, created_at, due_at)
+       VALUES ('api', '1', 'r', '{}', now(), now())`,
+    );
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));
