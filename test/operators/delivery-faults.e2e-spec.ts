@@ -2,7 +2,7 @@ import { AuthEvents, Pruning, SessionEnded } from '@svc/auth';
 import { SecurityEventDelivery } from '@svc/auth/operators';
 import { TestApp } from '../support/hosts/app';
 import { ADA } from '../support/hosts/user-entities';
-import { HealthModule, healthOf } from '../support/views/health';
+import { HealthModule, UP, healthOf } from '../support/views/health';
 import { failStatements } from '../support/faults/failing-statements';
 import { EventReceiver, type Received, deliver, deliveringTo, storedEvents } from '../support/flows/security-events';
 import { eventually } from '../support/runtime/eventually';
@@ -254,7 +254,7 @@ describe('two processes with one table', () => {
 });
 
 describe('a host without receivers', () => {
-  const t = TestApp.forFile();
+  const t = TestApp.forFile({ imports: [HealthModule] });
 
   it('stores no event, and has no health check of deliveries', async () => {
     await t.person(ADA);
@@ -262,6 +262,7 @@ describe('a host without receivers', () => {
     await t.call('post', '/auth/logout', access_token).expect(204);
     await t.auth.settled();
     expect(await storedEvents(t)).toEqual([]);
-    expect(() => t.app.get(SecurityEventDelivery, { strict: false })).toThrow();
+    expect(() => t.app.get(SecurityEventDelivery)).toThrow();
+    expect((await healthOf(t)).details).toEqual(UP);
   });
 });

@@ -58,8 +58,9 @@ async function errorCode(response: Response): Promise<string | undefined> {
 /** The cause of an error without its message, which may contain the URL. */
 function causeOf(error: unknown): string {
   if (error instanceof errors.StoreUnavailable && error.cause === undefined) return 'timeout';
-  const { code, name, cause } = (error ?? {}) as { code?: string; name?: string; cause?: unknown };
-  return cause === undefined ? (code ?? name ?? 'an error') : causeOf(cause);
+  const { code, name, cause } = (error ?? {}) as { code?: unknown; name?: string; cause?: unknown };
+  if (cause !== undefined) return causeOf(cause);
+  return typeof code === 'string' ? code : (name ?? 'an error');
 }
 
 /**
@@ -130,7 +131,11 @@ export class ReceiverLane {
       await this.store.remove(position);
       return outcome;
     }
-    const seconds = this.stopping.signal.aborted ? 0 : nextAttempt(outcome, attempts);
+    if (this.stopping.signal.aborted) {
+      await this.store.release(position, null, 0);
+      return outcome;
+    }
+    const seconds = nextAttempt(outcome, attempts);
     await this.store.release(position, failure, seconds);
     if (seconds === null)
       this.logger.error(

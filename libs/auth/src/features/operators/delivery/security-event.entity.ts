@@ -6,8 +6,8 @@ import { data } from '../../../kit';
  * @publicApi
  */
 @data.Entity('svc_security_events')
-@data.Index('svc_security_events_due', ['guard', 'receiver', 'dueAt'], { where: 'dead_at IS NULL' })
-@data.Index('svc_security_events_subject', ['guard', 'receiver', 'userId', 'position'], { where: 'dead_at IS NULL' })
+@data.Index('svc_security_events_due', ['guard', 'receiver', 'dueAt', 'position'], { where: 'dead_at IS NULL' })
+@data.Index('svc_security_events_user', ['userId', 'position'], { where: 'dead_at IS NULL' })
 @data.Index('svc_security_events_dead', ['guard', 'deadAt'], { where: 'dead_at IS NOT NULL' })
 export class SecurityEventRow {
   /** The order in which the events of a user are delivered. */
@@ -69,8 +69,8 @@ export class CreateSvcSecurityEvents1765000000000 extends data.CreatesTable {
         failure text,
         dead_at timestamptz
       )`,
-    'CREATE INDEX svc_security_events_due ON svc_security_events (guard, receiver, due_at) WHERE dead_at IS NULL',
-    'CREATE INDEX svc_security_events_subject ON svc_security_events (guard, receiver, user_id, position) WHERE dead_at IS NULL',
+    'CREATE INDEX svc_security_events_due ON svc_security_events (guard, receiver, due_at, position) WHERE dead_at IS NULL',
+    'CREATE INDEX svc_security_events_user ON svc_security_events (user_id, position) WHERE dead_at IS NULL',
     'CREATE INDEX svc_security_events_dead ON svc_security_events (guard, dead_at) WHERE dead_at IS NOT NULL',
   ];
 }

@@ -67,14 +67,17 @@ export class SecurityEventStore {
   /**
    * Claims the next tokens of a receiver: of each user only the first that is left, so the events of a user stay in order. A row
    * that another process claims at the same time is no longer due when its lock is free.
+   *
+   * The first one is found by the index of the user: with the statistics of an almost empty table, PostgreSQL would read all rows of
+   * the receiver for it, if it could find them by plain columns.
    */
   claim(receiver: string, most: number): Promise<ClaimedEvent[]> {
     return this.database.query(
       `WITH heads AS MATERIALIZED (
          SELECT e.position FROM ${this.table()} e
           WHERE e.guard = $1 AND e.receiver = $2 AND e.dead_at IS NULL AND e.due_at <= ${NOW(3)}
-            AND NOT EXISTS (SELECT 1 FROM ${this.table()} f WHERE f.guard = e.guard AND f.receiver = e.receiver
-                  AND f.user_id = e.user_id AND f.dead_at IS NULL AND f.position < e.position)
+            AND e.position = (SELECT f.position FROM ${this.table()} f WHERE f.user_id = e.user_id AND f.dead_at IS NULL
+                  AND f.guard || ' ' || f.receiver = e.guard || ' ' || e.receiver ORDER BY f.position LIMIT 1)
           ORDER BY e.due_at, e.position LIMIT $4)
        UPDATE ${this.table()} SET attempts = attempts + 1, due_at = ${NOW(3)} + interval '${CLAIM_SECONDS} seconds'
         WHERE position IN (SELECT position FROM heads) AND dead_at IS NULL AND due_at <= ${NOW(3)}
