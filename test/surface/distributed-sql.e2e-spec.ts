@@ -1,4 +1,4 @@
-import { AuthHealth, Pruning } from '@svc/auth';
+import { AuthEvents, AuthHealth, Pruning, SessionEnded } from '@svc/auth';
 import { SecurityEventDelivery } from '@svc/auth/operators';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { randomUUID } from 'node:crypto';
@@ -409,8 +409,8 @@ async function ofSecurityEvents(): Promise<void> {
   await receiver.start();
   const t = await TestApp.start({ options: deliveringTo(receiver) });
   receiver.answer = receiver.refuse(500);
-  const { accessToken } = await t.auth.startSession(await t.person(ADA));
-  await ok(t.call('post', '/auth/logout', accessToken));
+  const client = { ip: null, userAgent: null };
+  t.app.get(AuthEvents).emit(new SessionEnded('api', '1', randomUUID(), client, [], 'revoked'));
   await deliver(t);
   await t.app.get(AuthHealth).deliveries();
   await t.app.get(SecurityEventDelivery).revive();

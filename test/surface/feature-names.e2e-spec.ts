@@ -27,7 +27,7 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   'access keys': [/access-?_?keys?/i, /^features\/access-keys\//, 3],
   // The list of features and the type of the options. What a feature changes in words of CAEP is in the manifest of each.
   'security events': [
-    /security-?_?event-?_?(?:token|row|deliver)|securityEvents\b|operators\/delivery/i,
+    /securityEventTokens|\.securityEvents\b|SecurityEventsOptions|operators\/delivery|SecurityEvent(?:Row|Delivery)/,
     /^features\/operators\//,
     2,
   ],

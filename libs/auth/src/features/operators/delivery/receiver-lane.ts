@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { deadline, errors, http } from '../../../kit';
-import { type Outcome, nextAttempt, outcomeOf, pauseAfter } from './security-event.policy';
+import { type PushOutcome, nextAttempt, outcomeOf, pauseAfter } from './security-event.policy';
 import type { ClaimedEvent, SecurityEventStore } from './security-event.store';
 import type { SecurityEventReceiver } from './security-events.options';
 
@@ -17,7 +17,7 @@ const MOST_BYTES = 4096;
 const POLL_SECONDS = 15;
 
 interface Answer {
-  readonly outcome: Outcome;
+  readonly outcome: PushOutcome;
   readonly failure: string | null;
 }
 
@@ -125,7 +125,7 @@ export class ReceiverLane {
     return false;
   }
 
-  private async deliver({ position, attempts, claims }: ClaimedEvent): Promise<Outcome> {
+  private async deliver({ position, attempts, claims }: ClaimedEvent): Promise<PushOutcome> {
     const { outcome, failure } = await this.attempt(claims);
     if (outcome === 'accepted') {
       await this.store.remove(position);

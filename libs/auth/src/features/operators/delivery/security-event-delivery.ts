@@ -12,7 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Clock, Realm, deadline, event, identity, manifest, session, settings } from '../../../kit';
 import { ReceiverLane } from './receiver-lane';
-import { type SecurityEvent, caepClaims, isRevocation } from './security-event.policy';
+import { type SecurityChange, caepClaims, isRevocation } from './security-event.policy';
 import { type NewSecurityEvent, SecurityEventStore } from './security-event.store';
 
 /** `typ` of the tokens (RFC 8417 §2.3). No token of the library has this type, so a token for a receiver is no access token. */
@@ -105,7 +105,7 @@ export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstr
     for (const lane of this.lanes) void lane.run();
   }
 
-  private add(of: SecurityEvent): void {
+  private add(of: SecurityChange): void {
     const { issuer, securityEvents } = this.realm.options;
     const iat = this.clock.seconds();
     const claims = { iss: issuer, iat, ...caepClaims(of, issuer, iat) };

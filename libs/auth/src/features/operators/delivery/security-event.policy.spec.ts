@@ -1,4 +1,11 @@
-import { type Outcome, caepClaims, isRevocation, nextAttempt, outcomeOf, pauseAfter } from './security-event.policy';
+import {
+  type PushOutcome,
+  caepClaims,
+  isRevocation,
+  nextAttempt,
+  outcomeOf,
+  pauseAfter,
+} from './security-event.policy';
 
 const ISSUER = 'https://auth.example.com';
 const USER = { format: 'iss_sub', iss: ISSUER, sub: '7' };
@@ -37,7 +44,7 @@ describe('the end of a session', () => {
 });
 
 describe('an answer of a receiver', () => {
-  it.each<[number, Outcome]>([
+  it.each<[number, PushOutcome]>([
     [202, 'accepted'],
     [200, 'accepted'],
     [204, 'accepted'],
@@ -54,7 +61,7 @@ describe('an answer of a receiver', () => {
     expect(outcomeOf(status)).toBe(outcome);
   });
 
-  it.each<[Outcome, number, number | null]>([
+  it.each<[PushOutcome, number, number | null]>([
     ['failed', 1, 2],
     ['failed', 4, 16],
     ['failed', 9, 300],

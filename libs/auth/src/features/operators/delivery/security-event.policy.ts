@@ -3,7 +3,7 @@ import type { event, session } from '../../../kit';
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type';
 
 /** What has happened to a user: one session has ended, or a credential has changed. */
-export type SecurityEvent =
+export type SecurityChange =
   | { readonly userId: string; readonly sessionId: string; readonly reason: session.SessionEndReason }
   | { readonly userId: string; readonly credential: event.CredentialChange };
 
@@ -19,7 +19,7 @@ export const isRevocation = (reason: session.SessionEndReason): boolean => !OVER
  * @param issuer of the user id
  * @param seconds time of the event
  */
-export function caepClaims(of: SecurityEvent, issuer: string, seconds: number): { sub_id: object; events: object } {
+export function caepClaims(of: SecurityChange, issuer: string, seconds: number): { sub_id: object; events: object } {
   const user = { format: 'iss_sub', iss: issuer, sub: of.userId };
   if ('credential' in of) {
     const { credential, change } = of.credential;
@@ -34,10 +34,10 @@ export function caepClaims(of: SecurityEvent, issuer: string, seconds: number): 
 }
 
 /** What an attempt has led to. `refused`: the receiver has judged the token (RFC 8935 §2.3). `failed`: it was not judged. */
-export type Outcome = 'accepted' | 'refused' | 'failed';
+export type PushOutcome = 'accepted' | 'refused' | 'failed';
 
 /** RFC 8935 §2.2: 202. Other statuses of success are no other answer. Pure. */
-export function outcomeOf(status: number): Outcome {
+export function outcomeOf(status: number): PushOutcome {
   if (status >= 200 && status < 300) return 'accepted';
   return status === 400 ? 'refused' : 'failed';
 }
@@ -52,5 +52,5 @@ export const pauseAfter = (failures: number): number => Math.min(2 ** failures, 
 const REFUSALS = 10;
 
 /** Seconds before the next attempt; null if the token is given up. One that was not judged is given up by its age. Pure. */
-export const nextAttempt = (outcome: Outcome, attempts: number): number | null =>
+export const nextAttempt = (outcome: PushOutcome, attempts: number): number | null =>
   outcome === 'refused' && attempts >= REFUSALS ? null : pauseAfter(attempts);
