@@ -68,6 +68,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Access keys', 'features.accessKeys', 'features.accessKeyScanning', 'accessKeys'],
   ['Operators', 'features.operators', 'operators'],
   ['History', 'features.audit', 'audit'],
+  ['Security events', 'features.securityEventTokens', 'securityEvents'],
   [
     'Registration',
     'features.registration',

@@ -269,7 +269,8 @@ export async function describedWith(
         encryption: { key: 'of-a-document-that-encrypts-nothing-012345' },
         users: { entity: Account },
         username,
-        features: Object.fromEntries(flags.map((flag) => [flag, true])),
+        // Security events have no routes, and need keys.
+        features: Object.fromEntries(flags.map((flag) => [flag, flag !== 'securityEventTokens'])),
         passkeys: { rpId: 'example.com', rpName: 'Example', origins: [URL] },
         passwordReset: { frontendUrl: URL },
         emailVerification: { apiUrl: URL, frontendUrl: URL },

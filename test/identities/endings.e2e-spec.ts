@@ -241,7 +241,7 @@ describe('the end of a sign-in with a provider', () => {
 });
 
 /** What a registration waits for, with and without an account. */
-const STEPS = ['Redis', 'Redis', ...Array<string>(12).fill('PostgreSQL')];
+const STEPS = ['Redis', 'Redis', ...Array<string>(11).fill('PostgreSQL')];
 
 describe('a registration with a provider that conceals accounts', () => {
   const host = IdentityHost.forFile({

@@ -19,6 +19,8 @@ const NONE = {
   identities: 0,
   accessKeys: 0,
   audit: 0,
+  suspensions: 0,
+  securityEvents: 0,
 };
 
 describe('a run of the pruning', () => {

@@ -241,6 +241,7 @@ describe('a sweep of lockout counters', () => {
       accessKeys: 0,
       suspensions: 0,
       audit: 0,
+      securityEvents: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
@@ -257,6 +258,7 @@ describe('a sweep of lockout counters', () => {
       accessKeys: 0,
       suspensions: 0,
       audit: 0,
+      securityEvents: 0,
     });
     await t.stop();
   });
@@ -380,6 +382,10 @@ describe('a sweep of which one part fails', () => {
       `INSERT INTO svc_audit (id, at, guard, user_id, operation, outcome, actor_kind)
        VALUES ('00000000-0000-0000-0000-000000000001', now(), 'api', '1', 'x', 'succeeded', 'system')`,
     );
+    await t.database.query(
+      `INSERT INTO svc_security_events (guard, user_id, receiver, claims, created_at, due_at, dead_at)
+       VALUES ('api', '1', 'r', '{}', now(), now(), now() - interval '30 days')`,
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -397,6 +403,7 @@ describe('a sweep of which one part fails', () => {
     accessKeys: await countOf(t, 'svc_access_keys'),
     suspensions: await countOf(t, 'svc_suspensions'),
     audit: await countOf(t, 'svc_audit'),
+    securityEvents: await countOf(t, 'svc_security_events'),
   });
   const NONE = {
     sessions: 0,
@@ -411,6 +418,7 @@ describe('a sweep of which one part fails', () => {
     accessKeys: 0,
     suspensions: 0,
     audit: 0,
+    securityEvents: 0,
   };
 
   it.each([
@@ -426,6 +434,7 @@ describe('a sweep of which one part fails', () => {
     ['accessKeys', 'svc_access_keys'],
     ['suspensions', 'svc_suspensions'],
     ['audit', 'svc_audit'],
+    ['securityEvents', 'svc_security_events'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

@@ -1,4 +1,5 @@
-import { AuthHealth, Pruning } from '@svc/auth';
+import { AuthEvents, AuthHealth, Pruning, SessionEnded } from '@svc/auth';
+import { SecurityEventDelivery } from '@svc/auth/operators';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/flows/pas
 import { recordStatements } from '../support/stores/query-plans';
 import { confirmEnrolment, enrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
 import { type StatementKeys, loadParser, statementKeys } from '../support/stores/statement-keys';
+import { EventReceiver, deliver, deliveringTo } from '../support/flows/security-events';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
 import { PASSWORD } from '../support/hosts/user-entities';
@@ -36,6 +38,7 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
   svc_suspensions: [['guard', 'user_id']],
   svc_audit: [['id'], ['guard', 'user_id']],
   svc_audit_keys: [['guard', 'user_id']],
+  svc_security_events: [['position'], ['guard', 'user_id']],
   svc_known_devices: [['id'], ['guard', 'user_id'], ['link_hash']],
   svc_trusted_devices: [['guard', 'user_id']],
   svc_email_deliveries: [['id'], ['guard', 'user_id']],
@@ -72,6 +75,11 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   pageAccessKeys: ['svc_access_keys in every shard'],
   revokeAccessKeysOfGuard: ['svc_access_keys in every shard'],
   pruneSuspensions: ['svc_suspensions in every shard'],
+  claimSecurityEvents: ['svc_security_events in every shard'],
+  giveUpSecurityEvents: ['svc_security_events in every shard'],
+  findDeadSecurityEvent: ['svc_security_events in every shard'],
+  reviveSecurityEvents: ['svc_security_events in every shard'],
+  pruneSecurityEvents: ['svc_security_events in every shard'],
   pageDevices: ['svc_known_devices in every shard'],
   removeDevicesOfGuard: ['svc_trusted_devices in every shard'],
   pruneDevices: ['svc_trusted_devices in every shard'],
@@ -222,6 +230,7 @@ async function everyFlow(): Promise<void> {
   await ofPasswordlessUsers();
   await ofCodesAndEnrolments();
   await ofUsersElsewhere();
+  await ofSecurityEvents();
 }
 
 async function ofSessions(t: TestApp, id: string): Promise<void> {
@@ -398,6 +407,23 @@ async function ofCodesAndEnrolments(): Promise<void> {
   const offered = { credential: new SoftAuthenticator(ORIGIN).create(creation) };
   await ok(t.call('post', '/auth/passkeys/conditional', token).send(offered));
   await t.stop();
+}
+
+async function ofSecurityEvents(): Promise<void> {
+  const receiver = new EventReceiver();
+  await receiver.start();
+  const t = await TestApp.start({ options: deliveringTo(receiver) });
+  receiver.answer = receiver.refuse(500);
+  const client = { ip: null, userAgent: null };
+  t.app.get(AuthEvents).emit(new SessionEnded('api', '1', randomUUID(), client, [], 'revoked'));
+  await deliver(t);
+  await t.app.get(AuthHealth).deliveries();
+  await t.app.get(SecurityEventDelivery).revive();
+  receiver.answer = receiver.accept;
+  t.clock.advance(300);
+  await deliver(t);
+  await t.stop();
+  await receiver.stop();
 }
 
 async function ofUsersElsewhere(): Promise<void> {

@@ -418,6 +418,7 @@ describe('the public exports of the package', () => {
       ],
     ],
     ['drizzle', drizzle, ['DrizzleUsers']],
+    ['operators', operators, ['SecurityEventDelivery', 'SecurityEventRow']],
     [
       'identities',
       identities,

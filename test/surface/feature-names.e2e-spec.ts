@@ -27,6 +27,12 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   'access keys': [/access-?_?keys?/i, /^features\/access-keys\//, 3],
   // The list of features and the type of the options.
   'the history of accounts': [/svc_audit|features\/operators|\baudit(?:\b|[A-Z])/i, /^features\/operators\//, 2],
+  // The list of features and the type of the options. What a feature changes in words of CAEP is in the manifest of each.
+  'security events': [
+    /securityEventTokens|\.securityEvents\b|SecurityEventsOptions|operators\/delivery|SecurityEvent(?:Row|Delivery)/,
+    /^features\/operators\//,
+    2,
+  ],
   tickets: [/features\/tickets\/|AcceptsTicket|TicketGate|auth\.tickets/, /^features\/tickets\//, 2],
   notices: [/notice/i, /^features\/notices\//, 1],
   'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],

@@ -29,6 +29,7 @@ const MIGRATIONS = [
   'CreateSvcEmailDeliveries1764500000000',
   'CreateSvcIdentities1764600000000',
   'CreateSvcAccessKeys1764700000000',
+  'CreateSvcSecurityEvents1765000000000',
 ];
 
 describe.each([

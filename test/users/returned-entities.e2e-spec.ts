@@ -140,6 +140,10 @@ describe.each([
       "INSERT INTO svc_audit VALUES (gen_random_uuid(), now(), 'api', '1', 'o', 'succeeded', null, 'user', null, null, null, 'HASH')",
     );
     await t.database.query("INSERT INTO svc_audit_keys VALUES ('api', '1', 'HASH')");
+    await t.database.query(
+      `INSERT INTO svc_security_events (guard, user_id, receiver, claims, created_at, due_at)
+       VALUES ('api', '1', 'r', '{}', now(), now())`,
+    );
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));

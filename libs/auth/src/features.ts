@@ -16,6 +16,7 @@ import { emailCode } from './features/email-code/email-code.feature';
 import { accountFields, registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
 import { identities } from './features/identities/identities.feature';
+import { securityEvents } from './features/operators/delivery/security-events.feature';
 import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
 import { conditionalCreate, passkeyRegistration, passkeys } from './features/passkeys/passkeys.feature';
@@ -91,5 +92,6 @@ export const FEATURES: readonly Feature[] = withFlags([
   audit,
   account,
   notices,
+  securityEvents,
   tickets,
 ]);

@@ -144,6 +144,35 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_audit_keys by guard, user_id',
   },
   pruneHistory: { text: /^DELETE FROM "svc_audit" WHERE id = ANY/, rows: 'svc_audit by id and in every shard' },
+  addSecurityEvents: { text: /^INSERT INTO "svc_security_events"/, rows: 'svc_security_events by guard, user_id' },
+  claimSecurityEvents: {
+    text: /^WITH heads AS MATERIALIZED/,
+    rows: 'svc_security_events by position and in every shard',
+  },
+  removeSecurityEvent: {
+    text: /^DELETE FROM "svc_security_events" WHERE position = \$1/,
+    rows: 'svc_security_events by position',
+  },
+  releaseSecurityEvent: {
+    text: /^UPDATE "svc_security_events" SET failure = /,
+    rows: 'svc_security_events by position',
+  },
+  giveUpSecurityEvents: {
+    text: /^WITH oldest AS MATERIALIZED/,
+    rows: 'svc_security_events by position and in every shard',
+  },
+  findDeadSecurityEvent: {
+    text: /^SELECT 1 FROM "svc_security_events"/,
+    rows: 'svc_security_events in every shard',
+  },
+  reviveSecurityEvents: {
+    text: /^UPDATE "svc_security_events" SET dead_at = NULL/,
+    rows: 'svc_security_events in every shard',
+  },
+  pruneSecurityEvents: {
+    text: /^WITH page AS MATERIALIZED \( SELECT position FROM "svc_security_events"/,
+    rows: 'svc_security_events by position and in every shard',
+  },
   readLock: { text: /^SELECT extract\(epoch FROM locked_at\)/, rows: 'svc_lockouts by guard, purpose, subject' },
   countFailure: { text: /^INSERT INTO "svc_lockouts"/, rows: 'svc_lockouts by guard, purpose, subject' },
   removeLocks: { text: /^DELETE FROM "svc_lockouts" .* unnest/, rows: 'svc_lockouts by guard, purpose, subject' },

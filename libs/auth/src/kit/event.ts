@@ -5,6 +5,7 @@ export type { Outcome, SecurityEvent, SecurityLine } from '../foundation/platfor
 export {
   type ChangeContext,
   type ChangeSource,
+  type CredentialChange,
   type InformOwner,
   informOn,
   userIdOf,

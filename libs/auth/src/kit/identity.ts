@@ -24,6 +24,7 @@ export {
   recordCaller,
   recordCredentialGate,
 } from '../identity/tokens/caller';
+export { Keyring, signJws } from '../identity/tokens/keyring';
 export type { PurposeClaims } from '../identity/tokens/purpose-token.policy';
 export { type Purpose, PurposeTokens, endChallenges, fingerprintFor } from '../identity/tokens/purpose-tokens';
 export { type SecondFactorTable, idColumnOf, shownBy, withTokenMethods } from '../identity/users/columns';

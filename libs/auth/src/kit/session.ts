@@ -47,7 +47,7 @@ export {
   type SignInOrigin,
 } from '../features/sessions/session.entity';
 export { SessionStore } from '../features/sessions/session.store';
-export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
+export { SessionEnded, type SessionEndReason, type SignInDevice } from '../features/sessions/sessions.events';
 export { SessionNotFound } from '../features/sessions/sessions.errors';
 export { type SessionEnding, Sessions } from '../features/sessions/sessions';
 export {

@@ -8,6 +8,13 @@ export const changePassword = defineFeature('changePassword', {
   keepsCredentials: ['password_change'],
   options: { features: { changePassword: option.feature({ default: true, env: 'FEATURE_CHANGE_PASSWORD' }) } },
   informs: { passwordChanged: [event.informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
+  credentialChanges: [
+    {
+      credential: 'password',
+      change: 'update',
+      source: event.informOn(PasswordChanged, ({ user }, users) => users.idOf(user)),
+    },
+  ],
   writesUsers: () => 'UPDATE',
   waits: { 'change of the password': { row: '`POST /password`', inARow: 14, longest: 4 } },
   page: 'passwords.md',

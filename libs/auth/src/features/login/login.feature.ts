@@ -1,11 +1,12 @@
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
+import { informOn } from '../../foundation/realm/informing';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { perClient } from '../../request/throttling/limiters';
 import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
 import { LoginController, LoginFlow } from './login.controller';
-import { AccountRecovery, PasswordReplacement } from './password-replacement';
+import { AccountRecovery, PasswordReplacement, PasswordReset } from './password-replacement';
 import { SignInWays } from './sign-in-ways';
 
 const reasons = {
@@ -24,6 +25,13 @@ export const login = defineFeature('login', {
   reasons,
   languages: () => (require('./login.languages') as typeof import('./login.languages')).loginLanguages,
   mails: { passwordChanged: CHANGE_MAIL },
+  credentialChanges: [
+    {
+      credential: 'password',
+      change: 'update',
+      source: informOn(PasswordReset, ({ user }, users) => users.idOf(user)),
+    },
+  ],
   limits: {
     'svc-login': perClient(({ login: { ipMaxAttempts, decaySeconds } }) => ({
       maxAttempts: ipMaxAttempts,

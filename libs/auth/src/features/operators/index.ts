@@ -21,3 +21,6 @@ export { HistoryFlow } from './trail/history.controller';
 export type { AuditEntry, AuditedLine, HistoryLine, HistoryPage } from './trail/audit.store';
 export type { AuditOptions } from './trail/audit.options';
 export type { AuditActor, HistoryQuery } from './trail/audit.policy';
+export { SecurityEventRow } from './delivery/security-event.entity';
+export { SecurityEventDelivery } from './delivery/security-event-delivery';
+export type { SecurityEventReceiver, SecurityEventsOptions } from './delivery/security-events.options';

@@ -50,6 +50,11 @@ export const passkeys = defineFeature('passkeys', {
     passkeyAdded: [event.informOn(PasskeyAdded, event.userIdOf)],
     passkeyRemoved: [event.informOn(PasskeyRemoved, event.userIdOf)],
   },
+  // Also for one on a security key: the events do not contain the kind of the authenticator.
+  credentialChanges: [
+    { credential: 'fido2-platform', change: 'create', source: event.informOn(PasskeyAdded, event.userIdOf) },
+    { credential: 'fido2-platform', change: 'delete', source: event.informOn(PasskeyRemoved, event.userIdOf) },
+  ],
   events: PASSKEY_EVENTS,
   limits: {
     'svc-passkeys': limiter.perClient(({ passkeys: limit }) => limit),

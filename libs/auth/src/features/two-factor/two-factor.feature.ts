@@ -39,6 +39,10 @@ export const twoFactor = defineFeature('twoFactor', {
     twoFactorDisabled: [event.informOn(TwoFactorDisabled, event.userIdOf)],
     recoveryCodesReplaced: [event.informOn(RecoveryCodesReplaced, event.userIdOf)],
   },
+  credentialChanges: [
+    { credential: 'app', change: 'create', source: event.informOn(TwoFactorEnabled, event.userIdOf) },
+    { credential: 'app', change: 'delete', source: event.informOn(TwoFactorDisabled, event.userIdOf) },
+  ],
   events: TWO_FACTOR_EVENTS,
   limits: {
     // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.

@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 import type { AuditOptions } from '../../features/operators/trail/audit.options';
 import type { AccessKeysOptions } from '../../features/access-keys/access-keys.options';
 import type { OperatorsOptions } from '../../features/operators/operators.options';
+import type { SecurityEventsOptions } from '../../features/operators/delivery/security-events.options';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
 import type { EmailCodeOptions } from '../../features/email-code/email-code.options';
 import type { EmailVerificationOptions } from '../../features/email-verification/email-verification.options';
@@ -393,6 +394,14 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_AUDIT
    */
   audit?: boolean;
+
+  /**
+   * Security Event Tokens (RFC 8417) about ended sessions and changed credentials, for the systems of `securityEvents.receivers`.
+   *
+   * @default false
+   * @env SVC_FEATURE_SECURITY_EVENT_TOKENS
+   */
+  securityEventTokens?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -633,6 +642,9 @@ export interface AuthValues {
 
   /** Operators. */
   operators?: OperatorsOptions;
+
+  /** Security events for other systems. */
+  securityEvents?: SecurityEventsOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

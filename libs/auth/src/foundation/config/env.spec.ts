@@ -143,6 +143,7 @@ const EXPECTED: Record<string, string> = {
   SVC_FEATURE_AUDIT: 'features.audit',
   SVC_FEATURE_ACCESS_KEYS: 'features.accessKeys',
   SVC_FEATURE_ACCESS_KEY_SCANNING: 'features.accessKeyScanning',
+  SVC_FEATURE_SECURITY_EVENT_TOKENS: 'features.securityEventTokens',
   SVC_PREVIOUS_SECRETS: 'previousSecrets',
   SVC_JWKS_URL: 'keys.jwks',
   SVC_PASSKEY_REQUIRED: 'passkeys.required',

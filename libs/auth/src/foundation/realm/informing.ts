@@ -23,8 +23,16 @@ export type InformOwner = (
 /** Sends a notice for each change of one kind. Is called once for a realm, if the notice is on. */
 export type ChangeSource = (context: ChangeContext, send: InformOwner) => void;
 
+/** A change of a credential, in the words of OpenID CAEP 1.0 §3.3. */
+export interface CredentialChange {
+  readonly credential: 'password' | 'fido2-platform' | 'app';
+  readonly change: 'create' | 'update' | 'delete';
+}
+
 declare module './feature' {
   interface Feature {
+    /** Which of its events are changes of credentials, for other systems that accept the account. */
+    readonly credentialChanges?: readonly (CredentialChange & { readonly source: ChangeSource })[];
     /** What causes the mails about changes to the owner of an account, by their kind. */
     readonly informs?: { readonly [Kind in ChangeKind]?: readonly ChangeSource[] };
   }

@@ -18,6 +18,8 @@ declare module '../../foundation/realm/feature' {
   interface HookPoints {
     /** Whether a login since the start of this process found a confirmed second factor that cannot be checked. Sends no query. */
     readonly hasUnusableFactor?: (services: GuardServices) => boolean;
+    /** Whether something was given up that other systems should have got. */
+    readonly hasUndelivered?: (services: GuardServices) => Promise<boolean>;
   }
 }
 
@@ -55,10 +57,10 @@ export type HealthFault = 'unreachable' | 'failed' | 'pending';
 export type HealthStep = 'read' | 'write' | 'script' | 'transaction' | 'commit';
 
 /**
- * What a check reports although it is up: a confirmed second factor is `unusable`, or the denylist in a sharded store is
- * `incomplete` for some sessions, which a service that only verifies refuses.
+ * What a check reports although it is up: a confirmed second factor is `unusable`, the denylist in a sharded store is
+ * `incomplete` for some sessions, which a service that only verifies refuses, or events for other systems are `undelivered`.
  */
-export type HealthWarning = 'unusable' | 'incomplete';
+export type HealthWarning = 'unusable' | 'incomplete' | 'undelivered';
 
 /** The result of one check. */
 interface Verdict {
@@ -125,7 +127,8 @@ export class AuthHealth {
     const always = [() => this.securityStore(), () => this.keys()];
     if (this.config.verifyOnly) return [...postgres, ...always];
     const secondFactors = this.factorChecks.length > 0 ? [() => this.secondFactors()] : [];
-    return [...postgres, () => this.migrations(), ...always, ...secondFactors];
+    const deliveries = this.deliveryChecks.length > 0 ? [() => this.deliveries()] : [];
+    return [...postgres, () => this.migrations(), ...always, ...secondFactors, ...deliveries];
   }
 
   /**
@@ -193,6 +196,18 @@ export class AuthHealth {
   ): Promise<HealthResult<Key>> {
     const hasUnusable = this.factorChecks.some((check) => check());
     return { [key]: { status: 'up', ...(hasUnusable && { warning: 'unusable' }) } } as HealthResult<Key>;
+  }
+
+  /** Up with the warning `undelivered` while the table has events for other systems that were given up: no node is the cause. */
+  deliveries<Key extends string = 'auth_deliveries'>(key = 'auth_deliveries' as Key): Promise<HealthResult<Key>> {
+    return this.judged('deliveries', key, async () => {
+      const undelivered = await Promise.all(this.deliveryChecks.map((check) => check()));
+      return undelivered.includes(true) ? 'undelivered' : undefined;
+    });
+  }
+
+  private get deliveryChecks(): (() => Promise<boolean>)[] {
+    return this.realms.all.flatMap((scope) => scope.hooks('hasUndelivered').map((check) => () => check(scope)));
   }
 
   private get factorChecks(): (() => boolean)[] {

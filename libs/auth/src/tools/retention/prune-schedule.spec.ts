@@ -9,6 +9,7 @@ import { authOptionsFromEnv, resolveOptions } from '../../foundation/config/opti
 const NONE: Pruned = {
   accessKeys: 0,
   audit: 0,
+  securityEvents: 0,
   sessions: 0,
   lockoutCounters: 0,
   passkeys: 0,
