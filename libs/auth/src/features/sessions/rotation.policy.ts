@@ -6,7 +6,7 @@ export interface SessionLimits {
   readonly expiresAt: number;
   /** The start of the session, or its latest refresh. */
   readonly lastUsedAt: number;
-  /** Seconds without a refresh after which it ends: see {@link idleTimeoutOf}. Null for no such end. */
+  /** Seconds without a refresh after which it ends. Null for no such end. */
   readonly idleTimeout: number | null;
 }
 
