@@ -5,116 +5,23 @@ import {
   Get,
   HttpCode,
   Injectable,
-  Logger,
   Req,
   SetMetadata,
   UseGuards,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, PassportModule, PassportStrategy } from '@nestjs/passport';
-import { Abilities, Auth, type Caller, CurrentCaller, RequireConfirmation } from '@svc/auth';
+import { Auth } from '@svc/auth';
 import { Test } from '@nestjs/testing';
 import { isJWT } from 'class-validator';
 import { request as httpRequest } from 'node:http';
 import jwt from 'jsonwebtoken';
 import { ExtractJwt, Strategy } from 'passport-jwt';
 import { modulesOf } from '../docs/page-modules';
-import { TestApp, claimsOf } from '../support/hosts/app';
-import { ADA, CONFIRMATION_HEADER, confirmPassword, confirmationTokenOf, startStepUp } from '../support/flows/step-up';
+import { TestApp } from '../support/hosts/app';
 import { SECRET } from '../support/hosts/host.module';
-import { PASSWORD } from '../support/hosts/user-entities';
 
 const FORMER = 'the-secret-of-the-former-application';
-
-describe('impersonation, as in its recipe', () => {
-  @Controller('orders')
-  class Orders {
-    @Get()
-    @Abilities('orders.read')
-    list(@CurrentCaller() { userId, claims }: Caller) {
-      return { of: userId, by: claims.act };
-    }
-
-    @Delete()
-    @HttpCode(204)
-    @RequireConfirmation()
-    empty() {}
-  }
-
-  let t: TestApp;
-  let operator: string;
-  let written: unknown[];
-
-  beforeAll(async () => {
-    const { ImpersonationController } = modulesOf('docs/recipes/impersonation.md')['src/impersonation.controller.ts'];
-    t = await startStepUp({ hooks: { abilities: () => ['*'] } }, [ImpersonationController, Orders]);
-    operator = (await t.session('root@example.com', 'admin')).access_token;
-  });
-  afterAll(() => t.stop());
-  beforeEach(() => {
-    written = [];
-    jest.spyOn(Logger.prototype, 'log').mockImplementation((line: unknown) => void written.push(line));
-  });
-
-  const start = async (user: string, body: object = { reason: 'ticket 7' }) =>
-    t
-      .call('post', `/admin/impersonations/${user}`, operator)
-      .set(CONFIRMATION_HEADER, await confirmationTokenOf(t, operator, 'admin'))
-      .send(body);
-
-  it('requires the step-up of an operator and a reason, and is recorded before it begins', async () => {
-    await t.call('post', '/admin/impersonations/1', operator).send({ reason: 'ticket 7' }).expect(423);
-    const { access_token: user } = await t.session(ADA);
-    await t.call('post', '/admin/impersonations/1', user).send({ reason: 'ticket 7' }).expect(401);
-    expect((await start('1', { reason: ' ' })).status).toBe(400);
-    expect(written).not.toContainEqual(expect.objectContaining({ event: 'impersonation.started' }));
-
-    expect((await start('1')).status).toBe(200);
-    const line = { event: 'impersonation.started', operator: '1', user: '1', reason: 'ticket 7' };
-    expect(written).toContainEqual(line);
-    expect((await start('999')).status).toBe(404);
-    expect((await start('nobody')).status).toBe(404);
-  });
-
-  it('identifies the operator in every request, and issues no refresh token', async () => {
-    const { body } = await start('2');
-    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in']);
-    expect(claimsOf(body.access_token)).toMatchObject({ sub: '2', act: { sub: '1', guard: 'admin' }, pin: true });
-    const { body: seen } = await t.get('/orders', body.access_token).expect(200);
-    expect(seen).toEqual({ of: '2', by: { sub: '1', guard: 'admin' } });
-    await t.refresh(body.access_token).expect(401);
-  });
-
-  it('cannot step up, even with the password, and cannot change the account', async () => {
-    const { body } = await start('2');
-    const token = body.access_token;
-    await t.call('delete', '/orders', token).expect(423);
-    await confirmPassword(t, token).expect(403);
-    const own = await confirmationTokenOf(t, (await t.session('bob@example.com')).access_token);
-    await t.call('delete', '/orders', token).set(CONFIRMATION_HEADER, own).expect(423);
-    const change = {
-      current_password: PASSWORD,
-      password: 'another horse here',
-      password_confirmation: 'another horse here',
-    };
-    await t.call('post', '/auth/password', token).send(change).expect(403);
-    await t.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, own).expect(403);
-    await t.get('/auth/sessions', token).expect(403);
-  });
-
-  it('is listed for the user, and ends by the user or its own token without ending other sessions', async () => {
-    const { access_token: user } = await t.session(ADA);
-    const [first, second] = [(await start('1')).body.access_token, (await start('1')).body.access_token];
-    await t.call('post', '/auth/logout', first).expect(204);
-    await t.get('/orders', first).expect(401);
-    const { body } = await t.get('/auth/sessions', user).expect(200);
-    const found = body.data.find(({ id }: { id: string }) => id === claimsOf(second).fid);
-    expect(found).toMatchObject({ label: 'Customer support' });
-    await t.call('delete', `/auth/sessions/${found.id}`, user).expect(204);
-    await t.get('/orders', second).expect(401);
-    await t.get('/orders', user).expect(200);
-  });
-});
 
 describe('a host that migrates from passport-jwt, as in its recipe', () => {
   let t: TestApp;
