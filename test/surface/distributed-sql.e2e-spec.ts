@@ -15,9 +15,10 @@ import { recordStatements } from '../support/stores/query-plans';
 import { confirmEnrolment, enrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
 import { type StatementKeys, loadParser, statementKeys } from '../support/stores/statement-keys';
 import { EventReceiver, deliver, deliveringTo } from '../support/flows/security-events';
+import { act, granted, operatorOptions, operatorSession, resetGranted } from '../support/flows/operators';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
-import { PASSWORD } from '../support/hosts/user-entities';
+import { Member, PASSWORD } from '../support/hosts/user-entities';
 import { SubjectProvider } from '../support/hosts/verifying-service';
 import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
@@ -226,6 +227,7 @@ async function everyFlow(): Promise<void> {
   await ofDevices(t, mailbox);
   await ofMaintenance(t);
   await t.stop();
+  await ofOperators();
   await ofConcealedRegistration();
   await ofPasswordlessUsers();
   await ofCodesAndEnrolments();
@@ -252,6 +254,19 @@ async function ofSessions(t: TestApp, id: string): Promise<void> {
   await t.auth.revoke(randomUUID());
   await t.auth.revokeAll(id);
   await t.auth.revokeEverything();
+}
+
+async function ofOperators(): Promise<void> {
+  resetGranted();
+  const { t } = await startMembers(operatorOptions({ features: { audit: true } }, { users: { entity: Member } }));
+  await member(t, 'root@example.com');
+  const [user, operator] = [await member(t, ADA), await operatorSession(t)];
+  granted[`admin:${user}`] = [];
+  await ok(act(t, operator, user, 'suspend'));
+  await ok(t.get(`/admin/auth/operators/users/${user}`, operator.token));
+  await ok(act(t, operator, user, 'restore'));
+  await t.app.get(Pruning).run();
+  await t.stop();
 }
 
 async function ofAccessKeys(t: TestApp, userId: string): Promise<void> {

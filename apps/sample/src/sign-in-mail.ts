@@ -4,7 +4,7 @@ import type { MailTemplates } from '@svc/auth';
 const KNOWN = /Edg|OPR|Firefox|HeadlessChrome|Chrome|Safari|curl|Android|iPhone|iPad|Windows|Mac OS|Linux/g;
 
 /**
- * The built-in mail about a sign-in, whose link also tells the page about which sign-in it asks. In the fragment: browsers do
+ * The built-in mail about a sign-in, whose link also names for the page the sign-in that it asks about. In the fragment: browsers do
  * not send it to servers.
  */
 export const signInMail: MailTemplates['newSignIn'] = ({ url, time, ip, userAgent }, { text, html, ...rest }) => {

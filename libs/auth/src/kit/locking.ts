@@ -6,5 +6,12 @@ export {
   type GuardedAttempt,
   afterProof,
 } from '../request/lockout/attempt-guard';
-export { type LockKey, LoginLocks, lockedUserId, mailLock, userLock } from '../request/lockout/lockout.store';
+export {
+  type LockKey,
+  LoginLocks,
+  USER_PURPOSES,
+  lockedUserId,
+  mailLock,
+  userLock,
+} from '../request/lockout/lockout.store';
 export { AccountLockout } from '../request/lockout/lockout';

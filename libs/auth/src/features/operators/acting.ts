@@ -70,13 +70,13 @@ export class Acting implements OnModuleInit {
     await this.actions.requireTarget(act);
     if (operator.familyId === null) throw new errors.Unauthenticated(true).withReason('invalid_token', operator.userId);
     const { scope } = await this.abilities.resolve(null, userId, randomUUID());
-    const ofUser = scope === undefined ? null : scope.split(' ').filter(Boolean);
+    const ofUser = scope === undefined ? null : identity.Grant.ofScope(scope);
     if (!mayAct({ asked: asked.abilities, offered: operators.abilities, ofUser }))
       throw new errors.ValidationFailed({ abilities: [operatorsText('auth.acting_abilities')] });
     if (await this.standings.isRefused(userId)) throw new NotApplicable('auth.cannot_act');
     const claims = { act: { sub: operator.userId, guard: operator.guard } };
     const id = `${PREFIX}${operator.guard}:${operator.userId}`;
-    const origin = { id, session: operator.familyId, since: this.clock.now(), person: '' };
+    const origin = { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' };
     const start = { userId, claims, accessOnly: seconds, label: operators.label, origin, abilities: asked.abilities };
     const tokens = await this.actions.recorded('act', act, async () => {
       const started = await this.signIn.startForHost(start);

@@ -46,11 +46,9 @@ export class AccountRelease {
   async release(userId: string, email: string | null): Promise<void> {
     const keys = await keysOf(this.locks, userId);
     await this.lockout.release([...keys, ...(email === null ? [] : [locking.mailLock(email)])]);
-    // Those of the account. A client that has failed too often waits for the rest of its minute.
-    const ofLogin = keys
-      .filter(({ purpose }) => purpose === 'login')
-      .flatMap((key) => this.limits.ofLogin(key, { ip: undefined }));
-    for (const limit of [...ofLogin, ...this.limits.ofTwoFactor(userId)]) await this.store.settle([limit], 'succeeded');
+    // A client that has failed too often waits for the rest of its minute.
+    const limits = this.limits.ofAccount(keys, userId);
+    for (const limit of limits) await this.store.settle([limit], 'succeeded');
   }
 }
 
@@ -66,7 +64,7 @@ export class PasswordRequirement {
   ) {}
 
   /**
-   * Replaces the password by a random one that nobody knows, ends the sessions, and mails the owner a link to choose a new one.
+   * Replaces the password by a random one that is not kept, ends the sessions, and mails the owner a link to choose a new one.
    *
    * @throws NotApplicable for a user without a password or without a link; StoreUnavailable
    */
@@ -147,7 +145,7 @@ export class OperatorActions {
    * @throws ValidationFailed for another text
    */
   async suspend(act: OperatorAct, until: string | null): Promise<void> {
-    const endsAt = endOfSuspension(until, this.clock.now());
+    const endsAt = endOfSuspension(until, new Date(this.clock.now()));
     if (endsAt === undefined)
       throw new errors.ValidationFailed({ until: [{ key: 'validation.invalid', params: { field: 'until' } }] });
     await this.requireTarget(act);
@@ -241,7 +239,7 @@ export class OperatorActions {
     for (const guard of this.config.guards.filter(({ features }) => features.operators)) {
       if (!this.scope.realm.source.names.includes(guard.guard)) continue;
       const { scope } = await this.realms.get(guard.guard).get(http.AbilityResolver).resolve(null, userId, '');
-      if (isOperator((scope ?? '').split(' '))) return true;
+      if (isOperator(identity.Grant.ofScope(scope))) return true;
     }
     return false;
   }

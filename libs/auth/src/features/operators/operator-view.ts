@@ -92,6 +92,5 @@ export class OperatorView {
 /** The counters of failures that can lock a user. */
 export const keysOf = async (locks: locking.LoginLocks, userId: string): Promise<locking.LockKey[]> => [
   ...(await locks.ofUserId(userId)),
-  locking.userLock('two_factor', userId),
-  locking.userLock('confirm', userId),
+  ...locking.USER_PURPOSES.map((purpose) => locking.userLock(purpose, userId)),
 ];

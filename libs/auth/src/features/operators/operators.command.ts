@@ -19,7 +19,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     await actions.release(act);
     return 'Released the locks and the limits.';
   },
-  'remove-factor': async (actions, act, { kind = 'two_factor', id = '' }) => {
+  'remove-factor': async (actions, act, { kind = '', id = '' }) => {
     await actions.removeCredential(act, kind, id);
     return `Removed ${[kind, id].filter(Boolean).join(' ')}.`;
   },
@@ -49,8 +49,7 @@ export const USER_COMMAND: manifest.ConsoleCommand = {
   options: {
     '--reason <text>': 'why; every change needs it',
     '--id <id>': 'one session (end-sessions), or a credential (remove-factor)',
-    '--kind <name>':
-      'two_factor, passkeys, identities, trusted_devices or access_keys (remove-factor; default: two_factor)',
+    '--kind <name>': 'the kind of the credential, as show prints it (remove-factor)',
     '--until <time>': 'the end of the suspension, as 2027-01-31T12:00:00Z (suspend)',
     '--json': 'print JSON',
     '--yes': 'change without a question',

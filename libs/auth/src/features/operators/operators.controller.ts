@@ -175,7 +175,7 @@ export class OperatorsController {
   }
 
   @http.Route('POST', 'users/:svcUser/remove-credential', 'operator_remove_credential', {
-    summary: 'Removes a factor, a passkey, an identity, a trusted device or an access key of a user',
+    summary: 'Removes a factor or another credential of a user',
     note: 'Also a required one, and the last one. Answers 409 if the user does not have it.',
     ...action('credentials', () => new NotApplicable('auth.nothing_to_remove')),
   })

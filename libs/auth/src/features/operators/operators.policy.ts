@@ -1,5 +1,3 @@
-import { identity } from '../../kit';
-
 /** The ability that each action of an operator needs, in the access token of the guard of the operators. */
 export const OPERATOR_ABILITIES = {
   read: 'svc.operators.read',
@@ -11,9 +9,14 @@ export const OPERATOR_ABILITIES = {
   act: 'svc.operators.act',
 } as const;
 
+/** Abilities, with their wildcards. */
+interface Granted {
+  covers(ability: string): boolean;
+}
+
 /** Whether abilities make their owner an operator. Pure. */
-export const isOperator = (abilities: readonly string[]): boolean =>
-  Object.values(OPERATOR_ABILITIES).some((name) => new identity.Grant(abilities).covers(name));
+export const isOperator = (granted: Granted): boolean =>
+  Object.values(OPERATOR_ABILITIES).some((name) => granted.covers(name));
 
 /** What is known of the user whom an action concerns. */
 export interface ActionTarget {
@@ -46,12 +49,12 @@ export interface AskedAbilities {
   /** The option `operators.abilities`. */
   readonly offered: readonly string[];
   /** The abilities that a new token of the user would have; null where tokens of the users have none. */
-  readonly ofUser: readonly string[] | null;
+  readonly ofUser: Granted | null;
 }
 
 /** Whether a token with which an operator acts as a user may have abilities: those that the host offers and the user has. Pure. */
 export const mayAct = ({ asked, offered, ofUser }: AskedAbilities): boolean =>
-  asked.every((name) => offered.includes(name) && (ofUser === null || new identity.Grant(ofUser).covers(name)));
+  asked.every((name) => offered.includes(name) && (ofUser === null || ofUser.covers(name)));
 
 /** Whether the option `operators.abilities` may contain a name: no wildcard, and nothing with which an account is changed. Pure. */
 export const isOfferable = (name: string): boolean => !name.endsWith('*') && name !== 'svc' && !name.startsWith('svc.');
@@ -61,11 +64,9 @@ const LONGEST_MS = 10 * 365 * 86_400_000;
 
 /**
  * The end of a suspension from the text of a request: null for none, undefined for a text that is no time from now to ten years. Pure.
- *
- * @param now unix milliseconds
  */
-export function endOfSuspension(text: string | null, now: number): Date | null | undefined {
+export function endOfSuspension(text: string | null, now: Date): Date | null | undefined {
   if (text === null) return null;
   const at = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : NaN;
-  return at > now && at <= now + LONGEST_MS ? new Date(at) : undefined;
+  return at > now.getTime() && at <= now.getTime() + LONGEST_MS ? new Date(at) : undefined;
 }

@@ -6,7 +6,7 @@ export const OPERATORS_MESSAGES = {
   'auth.nothing_to_remove': 'The user does not have it.',
   'auth.no_password': 'The user has no password, or cannot get a link to choose a new one.',
   'auth.not_suspended': 'The user is not suspended.',
-  'auth.cannot_act': 'Nobody can act as a user who may not sign in.',
+  'auth.cannot_act': 'You cannot act as a user who may not sign in.',
   'auth.actor_refused': 'This is not possible while you act as the user.',
   'auth.acting_abilities': 'You cannot act as the user with these abilities.',
 };

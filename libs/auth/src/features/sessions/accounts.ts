@@ -35,7 +35,7 @@ declare module '../../foundation/realm/feature' {
      */
     readonly takeover?: (services: GuardServices, taken: TakenAccount) => Promise<boolean>;
     /**
-     * Removes a credential of a user for somebody who may, without the conditions under which the user can: also the last one, and one
+     * Removes a credential of a user at the demand of an operator, without the conditions under which the user can: also the last one, and one
      * that is required. Resolves to whether there was one; false for a kind of another feature.
      */
     readonly removeCredential?: (services: GuardServices, credential: NamedCredential) => Promise<boolean>;

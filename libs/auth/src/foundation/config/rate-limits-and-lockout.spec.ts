@@ -35,6 +35,7 @@ const LIMITS: Record<string, Record<string, number | string>> = {
   emailCode: { maxAttempts: 10, decaySeconds: 60 },
   identities: { maxAttempts: 30, decaySeconds: 60 },
   accessKeys: { maxAttempts: 600, decaySeconds: 60 },
+  operators: { maxAttempts: 120, decaySeconds: 60 },
   registration: { maxAttempts: 10, decaySeconds: 60 },
   emailChange: { maxAttempts: 10, decaySeconds: 3600 },
   usernameChange: { maxAttempts: 10, decaySeconds: 3600 },

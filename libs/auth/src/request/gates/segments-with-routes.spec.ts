@@ -10,6 +10,7 @@ describe('the segments with routes below them', () => {
       'email',
       'identities',
       'login',
+      'operators',
       'passkeys',
       'register',
       'sessions',

@@ -128,6 +128,12 @@ export class FailureLimits {
     ];
   }
 
+  /** The limits of an account by itself, without those of single clients. */
+  ofAccount(keys: readonly LockKey[], userId: string): Limit[] {
+    const ofLogin = keys.filter(({ purpose }) => purpose === 'login').flatMap((key) => this.ofLogin(key, {}).slice(1));
+    return [...ofLogin, ...this.ofTwoFactor(userId)];
+  }
+
   /** Limits for failed second factors of one account. */
   ofTwoFactor(userId: string): Limit[] {
     const { source, options } = this.realm;

@@ -202,6 +202,9 @@ const IDENTIFIER = 'idn:';
 /** The secrets that a lock protects: the password at login, the second factor, the password at step-up. */
 export const LOCK_PURPOSES = ['login', 'two_factor', 'confirm'] as const;
 
+/** The purposes whose counters are those of a user by its id. */
+export const USER_PURPOSES = ['two_factor', 'confirm'] as const;
+
 export type LockPurpose = (typeof LOCK_PURPOSES)[number];
 
 /** Identifies a counter of failures: a purpose and a subject. An empty subject is never counted. */
@@ -255,7 +258,7 @@ export const lockedUserId = ({ purpose, subject }: LockKey): string | null =>
   purpose === 'login' ? (/^id:(.*)$/s.exec(subject)?.[1] ?? null) : subject;
 
 /** Returns the key of a lock for an authenticated user. Ids are compared exactly, including case. */
-export const userLock = (purpose: 'two_factor' | 'confirm', userId: string): LockKey => ({
+export const userLock = (purpose: (typeof USER_PURPOSES)[number], userId: string): LockKey => ({
   purpose,
   subject: bounded(userId),
 });

@@ -21,6 +21,9 @@ const { t } = membersForFile({
     identities: true,
     accessKeys: true,
     accessKeyScanning: true,
+    audit: true,
+    operators: true,
+    abilities: true,
   },
 });
 

@@ -22,6 +22,7 @@ const LIMITS = resolveRateLimits({
   usernameChange: { maxAttempts: 23, decaySeconds: 24 },
   mailedLinks: { maxAttempts: 25, decaySeconds: 26 },
   identities: { maxAttempts: 27, decaySeconds: 28 },
+  operators: { maxAttempts: 29, decaySeconds: 30 },
   accessKeys: { maxAttempts: 29, decaySeconds: 30 },
 });
 
@@ -56,11 +57,19 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-username-change', 23, 24],
   ['svc-mailed-links', 25, 26],
   ['svc-identities', 27, 28],
+  ['svc-operators', 29, 30],
 ];
 /** Only authenticated users reach their routes. */
 const BY_USER_ONLY = ['svc-2fa-confirm', 'svc-passkey-setup', 'svc-key-create'];
 const BY_CLIENT = NUMBERS.filter(([name]) => !BY_USER_ONLY.includes(name));
-const BY_USER = ['svc-2fa-setup', 'svc-confirm', 'svc-email-verification', 'svc-email-change', 'svc-username-change'];
+const BY_USER = [
+  'svc-2fa-setup',
+  'svc-confirm',
+  'svc-email-verification',
+  'svc-email-change',
+  'svc-username-change',
+  'svc-operators',
+];
 
 describe('the library`s limiters', () => {
   it('have exactly these names', () =>

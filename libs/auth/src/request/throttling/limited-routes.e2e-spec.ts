@@ -19,6 +19,8 @@ const FEATURES = {
   identities: true,
   accessKeys: true,
   audit: true,
+  operators: true,
+  abilities: true,
 };
 
 describe('the routes of the library', () => {

@@ -21,7 +21,7 @@ export interface ActOptions {
 }
 
 /** A signed-in user: the tokens of a session, and the headers for each request. */
-export interface Actor extends SessionTokens {
+export interface ActedUser extends SessionTokens {
   /** The `fid` claim. */
   readonly familyId: string;
   /** `Authorization` and, with `confirmed`, the confirmation header. */
@@ -43,7 +43,7 @@ export async function actAs(
   app: INestApplicationContext,
   user: string | number,
   { guard, abilities, confirmed = false, amr }: ActOptions = {},
-): Promise<Actor> {
+): Promise<ActedUser> {
   const realms = app.get(Realms, { strict: false });
   const scope = realms.named(guard) ?? realms.default;
   const auth = app.get(Auth, { strict: false }).guard(scope.realm.guard);

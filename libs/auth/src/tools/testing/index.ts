@@ -11,7 +11,7 @@
 
 import './refuse-outside-tests';
 
-export { type ActOptions, type Actor, actAs } from './act-as';
+export { type ActOptions, type ActedUser, actAs } from './act-as';
 export { clientAddresses } from './client-limits';
 export { MovableClock } from './movable-clock';
 export { outOfTheWay } from './client-limits';

@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { deadline, errors, http } from '../../../kit';
-import { type PushOutcome, nextAttempt, outcomeOf, pauseAfter } from './security-event.policy';
+import { type PushOutcome, nextAttempt, pushOutcome, pauseAfter } from './security-event.policy';
 import type { ClaimedEvent, SecurityEventStore } from './security-event.store';
 import type { SecurityEventReceiver } from './security-events.options';
 
@@ -40,7 +40,7 @@ async function post(
     redirect: 'manual',
     signal,
   });
-  const outcome = outcomeOf(response.status);
+  const outcome = pushOutcome(response.status);
   const code = outcome === 'refused' ? await errorCode(response) : undefined;
   return { outcome, failure: outcome === 'accepted' ? null : `status ${response.status}${code ? ` ${code}` : ''}` };
 }

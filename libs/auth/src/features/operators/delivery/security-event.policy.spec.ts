@@ -3,7 +3,7 @@ import {
   caepClaims,
   isRevocation,
   nextAttempt,
-  outcomeOf,
+  pushOutcome,
   pauseAfter,
 } from './security-event.policy';
 
@@ -58,7 +58,7 @@ describe('an answer of a receiver', () => {
     [500, 'failed'],
     [503, 'failed'],
   ])('with the status %d is %s', (status, outcome) => {
-    expect(outcomeOf(status)).toBe(outcome);
+    expect(pushOutcome(status)).toBe(outcome);
   });
 
   it.each<[PushOutcome, number, number | null]>([

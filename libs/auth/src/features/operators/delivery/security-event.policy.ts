@@ -37,7 +37,7 @@ export function caepClaims(of: SecurityChange, issuer: string, seconds: number):
 export type PushOutcome = 'accepted' | 'refused' | 'failed';
 
 /** RFC 8935 §2.2: 202. Other statuses of success are no other answer. Pure. */
-export function outcomeOf(status: number): PushOutcome {
+export function pushOutcome(status: number): PushOutcome {
   if (status >= 200 && status < 300) return 'accepted';
   return status === 400 ? 'refused' : 'failed';
 }

@@ -35,7 +35,7 @@ const KEPT_DAYS = 30;
 /** Number of rows that one statement gives up, and that one step of the pruning deletes. */
 const PAGE = 500;
 
-const NOW = (parameter: number): string => `clock_timestamp() + $${parameter}::interval`;
+const NOW = (parameter: string): string => `clock_timestamp() + ${parameter}::interval`;
 
 /** Contains all queries of security events, restricted to the realm's guard. Times are from the database's clock. */
 @Injectable()
@@ -52,7 +52,7 @@ export class SecurityEventStore {
   async add(events: readonly NewSecurityEvent[], sql: pg.Sql = this.database.query): Promise<void> {
     await sql(
       `INSERT INTO ${this.table()} (guard, user_id, receiver, claims, created_at, due_at)
-       SELECT $1, e.user_id, e.receiver, e.claims::json, ${NOW(2)}, ${NOW(2)}
+       SELECT $1, e.user_id, e.receiver, e.claims::json, ${NOW('$2')}, ${NOW('$2')}
          FROM unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY e (user_id, receiver, claims, n) ORDER BY e.n`,
       [
         this.realm.guard,
@@ -75,12 +75,12 @@ export class SecurityEventStore {
     return this.database.query(
       `WITH heads AS MATERIALIZED (
          SELECT e.position FROM ${this.table()} e
-          WHERE e.guard = $1 AND e.receiver = $2 AND e.dead_at IS NULL AND e.due_at <= ${NOW(3)}
+          WHERE e.guard = $1 AND e.receiver = $2 AND e.dead_at IS NULL AND e.due_at <= ${NOW('$3')}
             AND e.position = (SELECT f.position FROM ${this.table()} f WHERE f.user_id = e.user_id AND f.dead_at IS NULL
                   AND f.guard || ' ' || f.receiver = e.guard || ' ' || e.receiver ORDER BY f.position LIMIT 1)
           ORDER BY e.due_at, e.position LIMIT $4)
-       UPDATE ${this.table()} SET attempts = attempts + 1, due_at = ${NOW(3)} + interval '${CLAIM_SECONDS} seconds'
-        WHERE position IN (SELECT position FROM heads) AND dead_at IS NULL AND due_at <= ${NOW(3)}
+       UPDATE ${this.table()} SET attempts = attempts + 1, due_at = ${NOW('$3')} + interval '${CLAIM_SECONDS} seconds'
+        WHERE position IN (SELECT position FROM heads) AND dead_at IS NULL AND due_at <= ${NOW('$3')}
        RETURNING position, attempts, claims`,
       [this.realm.guard, receiver, this.clock.offset, most],
     );
@@ -94,8 +94,8 @@ export class SecurityEventStore {
   /** Ends the claim of a token. @param seconds until the next attempt; null to give the token up */
   async release(position: string, failure: string | null, seconds: number | null): Promise<void> {
     await this.database.query(
-      `UPDATE ${this.table()} SET failure = coalesce($2, failure), due_at = ${NOW(3)} + coalesce($4::int, 0) * interval '1 second',
-              dead_at = CASE WHEN $4::int IS NULL THEN ${NOW(3)} END
+      `UPDATE ${this.table()} SET failure = coalesce($2, failure), due_at = ${NOW('$3')} + coalesce($4::int, 0) * interval '1 second',
+              dead_at = CASE WHEN $4::int IS NULL THEN ${NOW('$3')} END
         WHERE position = $1`,
       [position, failure, this.clock.offset, seconds],
     );
@@ -107,8 +107,8 @@ export class SecurityEventStore {
       `WITH oldest AS MATERIALIZED (
          SELECT position, created_at FROM ${this.table()} WHERE guard = $1 AND receiver = $2 AND dead_at IS NULL
           ORDER BY due_at LIMIT ${PAGE})
-       UPDATE ${this.table()} SET dead_at = ${NOW(3)}, failure = coalesce(failure, 'not attempted')
-        WHERE position IN (SELECT position FROM oldest WHERE created_at <= ${NOW(3)} - interval '${PATIENT_DAYS} days')
+       UPDATE ${this.table()} SET dead_at = ${NOW('$3')}, failure = coalesce(failure, 'not attempted')
+        WHERE position IN (SELECT position FROM oldest WHERE created_at <= ${NOW('$3')} - interval '${PATIENT_DAYS} days')
        RETURNING 1`,
       [this.realm.guard, receiver, this.clock.offset],
     );
@@ -127,7 +127,7 @@ export class SecurityEventStore {
   /** Makes the tokens due again that were given up, and resolves to their number. */
   async revive(): Promise<number> {
     const revived = await this.database.query(
-      `UPDATE ${this.table()} SET dead_at = NULL, attempts = 0, created_at = ${NOW(2)}, due_at = ${NOW(2)}
+      `UPDATE ${this.table()} SET dead_at = NULL, attempts = 0, created_at = ${NOW('$2')}, due_at = ${NOW('$2')}
         WHERE guard = $1 AND dead_at IS NOT NULL RETURNING 1`,
       [this.realm.guard, this.clock.offset],
     );
@@ -139,8 +139,8 @@ export class SecurityEventStore {
     const page = async (): Promise<pg.SweptPage<true>> => {
       const deleted = await this.database.query(
         `WITH page AS MATERIALIZED (
-           SELECT position FROM ${this.table()} WHERE guard = $1 AND (dead_at <= ${NOW(2)} - interval '${KEPT_DAYS} days'
-                  OR created_at <= ${NOW(2)} - interval '${KEPT_DAYS + PATIENT_DAYS} days') LIMIT ${PAGE})
+           SELECT position FROM ${this.table()} WHERE guard = $1 AND (dead_at <= ${NOW('$2')} - interval '${KEPT_DAYS} days'
+                  OR created_at <= ${NOW('$2')} - interval '${KEPT_DAYS + PATIENT_DAYS} days') LIMIT ${PAGE})
          DELETE FROM ${this.table()} WHERE position IN (SELECT position FROM page) RETURNING 1`,
         [this.realm.guard, this.clock.offset],
       );
