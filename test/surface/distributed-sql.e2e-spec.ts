@@ -258,7 +258,7 @@ async function ofSessions(t: TestApp, id: string): Promise<void> {
 
 async function ofOperators(): Promise<void> {
   resetGranted();
-  const { t } = await startMembers(operatorOptions({ features: { audit: true } }, { users: { entity: Member } }));
+  const { t } = await startMembers(operatorOptions({}, { users: { entity: Member } }));
   await member(t, 'root@example.com');
   const [user, operator] = [await member(t, ADA), await operatorSession(t)];
   granted[`admin:${user}`] = [];
