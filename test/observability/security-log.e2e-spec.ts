@@ -15,6 +15,7 @@ import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/flo
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { KeyedOrders, createKey, forgedKey, keyOwner, postKey, serviceKey } from '../support/flows/access-keys';
 import { GRACE, IdentityHost, pageOf } from '../support/flows/identities';
+import { refusedActions } from '../support/flows/operators';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
 
 const WRONG = 'wrong-horse-battery';
@@ -469,6 +470,9 @@ describe('the security log records that', () => {
       .expect(401);
     await own.stop();
   });
+
+  it('an action of an operator was refused, or a request of an operator who acts as a user', () =>
+    refusedActions(log.options));
 
   it('a logout had no session to end', async () => {
     const token = forge({ claims: { sub: app.id }, without: ['fid', 'jti'] });

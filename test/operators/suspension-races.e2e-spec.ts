@@ -6,7 +6,7 @@ import { codeOf, completeChallenge, enrol, startChallenge } from '../support/flo
 import { ADA, Member } from '../support/hosts/user-entities';
 
 /** More by hand: SUSPENSION_ROUNDS=200. */
-const ROUNDS = Number(process.env.SUSPENSION_ROUNDS ?? 4);
+const ROUNDS = Number(process.env.SUSPENSION_ROUNDS ?? 2);
 
 describe('a suspension on one node while the other one starts sessions', () => {
   const mailbox = new Mailbox();

@@ -29,6 +29,9 @@ const MIGRATIONS = [
   'CreateSvcEmailDeliveries1764500000000',
   'CreateSvcIdentities1764600000000',
   'CreateSvcAccessKeys1764700000000',
+  'CreateSvcSuspensions1764790000000',
+  'CreateSvcAudit1764800000000',
+  'CreateSvcAuditKeys1764800000001',
   'CreateSvcSecurityEvents1765000000000',
 ];
 

@@ -8,7 +8,8 @@ import {
   RequireConfirmation,
 } from '@svc/auth';
 import { Actor, type ActingOperator, RefuseActor } from '@svc/auth/operators';
-import type { TestApp } from '../hosts/app';
+import { TestApp } from '../hosts/app';
+import { Person } from '../hosts/user-entities';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
 
 /** Routes of a host that an operator calls as a user. */
@@ -82,3 +83,19 @@ export const act = (
     .call('post', `${t.paths.admin}/operators/users/${user}/${action}`, token)
     .set(CONFIRMATION_HEADER, proof)
     .send({ reason: 'ticket 7', ...body });
+
+/** Causes every refusal of operators, at a host whose operators are among its users. */
+export async function refusedActions(options: Partial<AuthModuleOptions>): Promise<void> {
+  resetGranted();
+  granted['admin:2'] = [];
+  const own = operatorOptions(options, { users: { entity: Person } });
+  const t = await TestApp.start({ controllers: [OperatedOrders], options: own });
+  for (const email of ['root@example.com', 'ada@example.com']) await t.person(email);
+  const operator = await operatorSession(t);
+  await act(t, operator, '999', 'suspend').expect(404);
+  await act(t, operator, '1', 'suspend').expect(403);
+  await act(t, operator, '2', 'restore').expect(409);
+  const { body } = await act(t, operator, '2', 'act').expect(200);
+  await t.call('post', '/orders', body.access_token).expect(403);
+  await t.stop();
+}

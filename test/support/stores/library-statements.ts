@@ -124,7 +124,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
   },
   suspend: { text: /^INSERT INTO "svc_suspensions"/, rows: 'svc_suspensions by guard, user_id' },
   restore: {
-    text: /^DELETE FROM "svc_suspensions" WHERE guard = \$1 AND user_id = \$3/,
+    text: /^DELETE FROM "svc_suspensions" WHERE guard = ANY\(\$1\) AND user_id = \$3/,
     rows: 'svc_suspensions by guard, user_id',
   },
   eraseSuspension: {

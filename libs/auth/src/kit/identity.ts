@@ -13,7 +13,7 @@ export { HasherBusy } from '../identity/password/hash-queue';
 export { PasswordCheck } from '../identity/password/password-check';
 export { PasswordHasher } from '../identity/password/password-hasher';
 export { PasswordRules } from '../identity/password/password-rules';
-export { AccountStandings } from '../identity/tokens/access-tokens';
+export { AccountStandings, SignInRefused } from '../identity/tokens/access-tokens';
 export { type AccessClaims, isOver } from '../identity/tokens/access-token.policy';
 export { Authenticator, type Credentialed, bearerOf } from '../identity/tokens/authenticator';
 export {

@@ -48,7 +48,7 @@ export class IdentityFlow extends http.Flow {
    * ProviderUnavailable, StoreUnavailable
    */
   callback(provider: string, answer: IdentityAnswer, source: http.CallSource): Promise<CallbackAnswer> {
-    return this.call(IdentitiesController, 'callback', source, { svcProvider: provider, ...answer });
+    return this.call(IdentitiesController, 'callback', source, { ...answer, svcProvider: provider });
   }
 
   /**
@@ -101,7 +101,7 @@ export class IdentityFlow extends http.Flow {
    * ValidationFailed, ProviderUnavailable, StoreUnavailable
    */
   link(provider: string, answer: Omit<IdentityAnswer, 'remember'>, source: http.CallSource): Promise<ListedIdentity> {
-    return this.call(AccountIdentitiesController, 'link', source, { svcProvider: provider, ...answer });
+    return this.call(AccountIdentitiesController, 'link', source, { ...answer, svcProvider: provider });
   }
 
   /**

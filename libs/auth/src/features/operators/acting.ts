@@ -6,6 +6,7 @@ import { ActorRefused, NotApplicable } from './operators.errors';
 import { mayAct } from './operators.policy';
 import { operatorsText } from './operators.texts';
 import { Suspensions } from './suspension';
+import { actingAs } from './trail/audit-trail';
 
 /** Who acts as the user of a request (RFC 8693 §4.1). */
 export interface ActingOperator {
@@ -79,7 +80,8 @@ export class Acting implements OnModuleInit {
     const origin = { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' };
     const start = { userId, claims, accessOnly: seconds, label: operators.label, origin, abilities: asked.abilities };
     const tokens = await this.actions.recorded('act', act, async () => {
-      const started = await this.signIn.startForHost(start);
+      const refused = (error: unknown): boolean => error instanceof identity.SignInRefused;
+      const started = await this.signIn.startForHost(start).catch(deadline.valueIf(refused, null));
       if (!started) throw new NotApplicable('auth.cannot_act');
       return started;
     });
@@ -101,7 +103,9 @@ export class Acting implements OnModuleInit {
         WHERE guard = $1 AND origin_session = $2 AND origin LIKE '${PREFIX}%' AND revoked_at IS NULL`,
       [this.realm.guard, familyId],
     );
-    for (const { id } of started) await this.sessions.end(id, 'revoked');
+    await actingAs({ kind: 'system' }, async () => {
+      for (const { id } of started) await this.sessions.end(id, 'revoked');
+    });
   }
 
   private optionsOf(operatorGuard: string) {

@@ -155,8 +155,9 @@ export class OperatorActions {
       await this.record(sql, 'suspend', act);
     });
     // Committed: a session that starts from now on is refused, and the others end here, also if the client goes away.
-    await deadline.repeatWhileUnavailable(() => this.accounts.endAll(userId, 'suspended'), ENDS);
     this.announce('suspend', act);
+    const end = (): Promise<void> => this.accounts.endAll(userId, 'suspended');
+    await this.inNameOf(act, () => deadline.repeatWhileUnavailable(end, ENDS));
   }
 
   /** @throws NotApplicable for a user who is not suspended */
@@ -192,20 +193,24 @@ export class OperatorActions {
   }
 
   /**
-   * Makes a change that is not one transaction. Its line is written first, so that no change is without one; if the change is
-   * refused, another line says so.
+   * Makes a change that is not one transaction. Its line is written first, so that no change is without one; if the change
+   * fails, another line says so.
    */
   async recorded<T>(action: OperatorAction, act: OperatorAct, change: () => Promise<T>): Promise<T> {
     await this.record(this.database.query, action, act);
     try {
-      const result = await (this.trail ? actingAs(actorOf(act), change) : change());
+      const result = await this.inNameOf(act, change);
       this.announce(action, act);
       return result;
     } catch (error) {
-      if (error instanceof errors.AuthException && error.getStatus() < 500)
-        await this.record(this.database.query, action, act, 'failed');
+      const failed = (): Promise<void> => this.record(this.database.query, action, act, 'failed');
+      await deadline.bestEffort('recording that an action of an operator failed', failed);
       throw error;
     }
+  }
+
+  private inNameOf<T>(act: OperatorAct, work: () => Promise<T>): Promise<T> {
+    return this.trail ? actingAs(actorOf(act), work) : work();
   }
 
   private async record(sql: pg.Sql, action: OperatorAction, act: OperatorAct, outcome?: event.Outcome): Promise<void> {

@@ -62,7 +62,12 @@ export class OperatorView {
       this.suspensions.find(userId),
       this.locksOf(userId),
       this.sessions.list(userId, null),
-      data.exportOf(this.manifests, this.scope, userId),
+      // The history has pages of its own.
+      data.exportOf(
+        this.manifests.filter(({ name }) => name !== 'audit'),
+        this.scope,
+        userId,
+      ),
     ]);
     const { sessions: _sessions, suspension: _suspension, ...credentials } = exported;
     return { user: this.describe(user), suspension, locks, sessions, credentials };

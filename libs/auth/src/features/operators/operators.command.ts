@@ -1,5 +1,4 @@
-import type { manifest } from '../../kit';
-import { errors } from '../../kit';
+import { errors, type manifest } from '../../kit';
 import { type OperatorAct, OperatorActions } from './operator-actions';
 import { OperatorView } from './operator-view';
 
@@ -60,7 +59,9 @@ export const USER_COMMAND: manifest.ConsoleCommand = {
     if (!NAMES.includes(action)) return { refused: `"${action}" is no action. Use one of: ${NAMES.join(', ')}.` };
     const userId = await idOf(services, subject);
     if (userId === null) return { refused: `There is no user "${subject}".` };
-    if (!Object.hasOwn(CHANGES, action)) return { done: await shown(services, action, userId, given) };
+    // Texts of users must not control the terminal.
+    if (!Object.hasOwn(CHANGES, action))
+      return { done: (await shown(services, action, userId, given)).split('\n').map(printable).join('\n') };
     const { reason = '', json } = given;
     if (!reason.trim()) return { refused: 'Say why: --reason "ticket 7".' };
     try {
@@ -101,3 +102,6 @@ async function shown(services: Services, action: string, userId: string, { json 
     ...Object.entries(credentials).map(([name, part]) => `${name}: ${JSON.stringify(part)}`),
   ].join('\n');
 }
+
+/** A line without characters that control a terminal. */
+const printable = (line: string): string => line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');

@@ -1,11 +1,11 @@
 import { Controller, Inject, Param, Req } from '@nestjs/common';
-import { Realm, Realms, http, type identity, input, schema, session, settings } from '../../kit';
+import { Realm, Realms, deadline, errors, http, type identity, input, pg, schema, session, settings } from '../../kit';
 import { Acting, type ActingToken } from './acting';
 import { type OperatorAct, OperatorActions, operatedBy } from './operator-actions';
 import { type FoundUser, type OperatedAccount, OperatorView, type ShownLock } from './operator-view';
 import { NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
 import { OPERATOR_ABILITIES } from './operators.policy';
-import type { ShownSuspension } from './suspension';
+import type { ExportedSuspension, ShownSuspension } from './suspension';
 import { AuditTrail } from './trail/audit-trail';
 import type { HistoryQuery } from './trail/audit.policy';
 import type { AuditedLine, HistoryPage } from './trail/audit.store';
@@ -28,7 +28,7 @@ export class ActionRequest {
 /** Body of `POST /operators/users/:id/end-sessions`. */
 export class EndSessionsRequest extends ActionRequest {
   /** The id of one session; without it, all sessions end. */
-  @input.OptionalText()
+  @input.OptionalString()
   session: string | null = null;
 }
 
@@ -69,16 +69,14 @@ const USER: schema.Schema = schema.namedSchema(
   }),
 );
 
-/** The schema of a suspension. */
-export const SUSPENSION = schema.record<ShownSuspension>({
-  reason: schema.TEXT,
-  suspended_at: schema.TIME,
-  ends_at: schema.orNull(schema.TIME),
-});
+const TIMES = { suspended_at: schema.TIME, ends_at: schema.orNull(schema.TIME) };
+
+/** The schema of a suspension in the export of an account. */
+export const SUSPENSION = schema.record<ExportedSuspension>(TIMES);
 
 const ACCOUNT = schema.record<OperatedAccount>({
   user: USER,
-  suspension: schema.orNull(SUSPENSION),
+  suspension: schema.orNull(schema.record<ShownSuspension>({ reason: schema.TEXT, ...TIMES })),
   locks: schema.listOf(
     schema.record<ShownLock>({
       purpose: schema.TEXT,
@@ -147,7 +145,10 @@ export class OperatorsController {
   })
   async history(@Param('svcUser') id: string, @Req() request: AskedHistory): Promise<HistoryPage<AuditedLine>> {
     const query = historyQuery(request);
-    return this.users.has(AuditTrail) ? this.users.get(AuditTrail).page(id, query) : { data: [], next: null };
+    const none: HistoryPage<AuditedLine> = { data: [], next: null };
+    if (!this.users.has(AuditTrail)) return none;
+    // Also of an account that was deleted. No account has an id that PostgreSQL cannot store.
+    return this.users.get(AuditTrail).page(id, query).catch(deadline.valueIf(pg.isUnstorable, none));
   }
 
   @http.Route('POST', 'users/:svcUser/end-sessions', 'operator_end_sessions', {
@@ -236,7 +237,8 @@ export class OperatorsController {
     @Param('svcUser') id: string,
     @http.RequestBody() body: ActRequest,
   ): Promise<ActingToken> {
-    const abilities = (body.abilities ?? []).map(String);
+    const abilities = body.abilities ?? [];
+    if (!abilities.every((name) => typeof name === 'string')) throw invalid('abilities');
     return this.users.get(Acting).start(actOf(operator, id, body), { abilities, seconds: body.seconds });
   }
 
@@ -249,8 +251,14 @@ export class OperatorsController {
   }
 }
 
-const actOf = (operator: identity.Caller, userId: string, { reason }: ActionRequest) =>
-  ({ operator, userId, reason }) satisfies OperatorAct;
+const invalid = (field: string): errors.AuthException =>
+  new errors.ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field } }] });
+
+/** @throws ValidationFailed for a reason that cannot be stored */
+function actOf(operator: identity.Caller, userId: string, { reason }: ActionRequest) {
+  if (input.fieldFault(reason, {})) throw invalid('reason');
+  return { operator, userId, reason } satisfies OperatorAct;
+}
 
 declare module '../../request/http/server-call' {
   interface Capabilities {
@@ -283,7 +291,7 @@ export class OperatorFlow extends http.Flow {
 
   /** As `GET /operators/users/:id/history`. @throws Unauthenticated, InsufficientScope, ValidationFailed */
   history(userId: string, query: HistoryQuery, source: http.CallSource): Promise<HistoryPage<AuditedLine>> {
-    return this.call(OperatorsController, 'history', source, { svcUser: userId, ...query });
+    return this.call(OperatorsController, 'history', source, { ...query, svcUser: userId });
   }
 
   /**
@@ -296,12 +304,12 @@ export class OperatorFlow extends http.Flow {
     given: ActionReason & { readonly session?: string },
     source: http.CallSource,
   ): Promise<void> {
-    return this.call(OperatorsController, 'endSessions', source, { svcUser: userId, ...given });
+    return this.call(OperatorsController, 'endSessions', source, { ...given, svcUser: userId });
   }
 
   /** As `POST /operators/users/:id/release`. @throws as {@link endSessions} */
   release(userId: string, given: ActionReason, source: http.CallSource): Promise<void> {
-    return this.call(OperatorsController, 'release', source, { svcUser: userId, ...given });
+    return this.call(OperatorsController, 'release', source, { ...given, svcUser: userId });
   }
 
   /** As `POST /operators/users/:id/remove-credential`. @throws as {@link endSessions}; NotApplicable */
@@ -310,22 +318,22 @@ export class OperatorFlow extends http.Flow {
     given: ActionReason & { readonly kind: string; readonly credential?: string },
     source: http.CallSource,
   ): Promise<void> {
-    return this.call(OperatorsController, 'removeCredential', source, { svcUser: userId, ...given });
+    return this.call(OperatorsController, 'removeCredential', source, { ...given, svcUser: userId });
   }
 
   /** As `POST /operators/users/:id/require-password`. @throws as {@link endSessions}; NotApplicable */
   requirePassword(userId: string, given: ActionReason, source: http.CallSource): Promise<void> {
-    return this.call(OperatorsController, 'requirePassword', source, { svcUser: userId, ...given });
+    return this.call(OperatorsController, 'requirePassword', source, { ...given, svcUser: userId });
   }
 
   /** As `POST /operators/users/:id/suspend`. @param given.until ISO 8601 @throws as {@link endSessions} */
   suspend(userId: string, given: ActionReason & { readonly until?: string }, source: http.CallSource): Promise<void> {
-    return this.call(OperatorsController, 'suspend', source, { svcUser: userId, ...given });
+    return this.call(OperatorsController, 'suspend', source, { ...given, svcUser: userId });
   }
 
   /** As `POST /operators/users/:id/restore`. @throws as {@link endSessions}; NotApplicable */
   restore(userId: string, given: ActionReason, source: http.CallSource): Promise<void> {
-    return this.call(OperatorsController, 'restore', source, { svcUser: userId, ...given });
+    return this.call(OperatorsController, 'restore', source, { ...given, svcUser: userId });
   }
 
   /**
@@ -338,6 +346,6 @@ export class OperatorFlow extends http.Flow {
     given: ActionReason & { readonly abilities?: readonly string[]; readonly seconds?: number },
     source: http.CallSource,
   ): Promise<ActingToken> {
-    return this.call(OperatorsController, 'act', source, { svcUser: userId, ...given });
+    return this.call(OperatorsController, 'act', source, { ...given, svcUser: userId });
   }
 }

@@ -77,7 +77,8 @@ export const operatedAccounts = defineFeature('operatedAccounts', {
     export: {
       suspension: async (services, userId) => {
         const suspensions = services.get(Suspensions);
-        return suspensions.operatorGuards().length ? ((await suspensions.find(userId)) ?? undefined) : undefined;
+        const found = suspensions.operatorGuards().length ? await suspensions.find(userId) : null;
+        return found ? { suspended_at: found.suspended_at, ends_at: found.ends_at } : undefined;
       },
     },
     erase: [data.rowsOfUser(Suspension)],

@@ -42,17 +42,21 @@ export class CreateSvcSuspensions1764790000000 extends data.CreatesTable {
   ];
 }
 
-/** A suspension as an operator sees it. Times are ISO 8601 in UTC. */
-export interface ShownSuspension {
-  readonly reason: string;
+/** A suspension in the export of an account, without the words of the operator. Times are ISO 8601 in UTC. */
+export interface ExportedSuspension {
   readonly suspended_at: string;
   readonly ends_at: string | null;
+}
+
+/** A suspension as an operator sees it. */
+export interface ShownSuspension extends ExportedSuspension {
+  readonly reason: string;
 }
 
 declare module '../../foundation/realm/feature-data' {
   interface ExportedData {
     /** The suspension of the account, if it is suspended. */
-    suspension?: ShownSuspension;
+    suspension?: ExportedSuspension;
   }
   interface Pruned {
     suspensions: number;
@@ -98,8 +102,8 @@ export class Suspensions {
 
   async find(userId: string): Promise<ShownSuspension | null> {
     const [row] = await this.database.query<Suspension>(
-      `SELECT ${SHOWN} FROM ${this.table()} WHERE guard = $1 AND user_id = $3 AND ${LIVE}`,
-      [this.realm.source.key, this.clock.offset, userId],
+      `SELECT ${SHOWN} FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $3 AND ${LIVE}`,
+      [this.realm.source.names, this.clock.offset, userId],
     );
     return row ? shown(row) : null;
   }
@@ -118,10 +122,10 @@ export class Suspensions {
   /** Ends a suspension. Resolves to whether there was one. */
   async remove(sql: pg.Sql, userId: string): Promise<boolean> {
     const removed = await sql<{ live: boolean }>(
-      `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $3 RETURNING ${LIVE} AS live`,
-      [this.realm.source.key, this.clock.offset, userId],
+      `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $3 RETURNING ${LIVE} AS live`,
+      [this.realm.source.names, this.clock.offset, userId],
     );
-    return removed[0]?.live === true;
+    return removed.some(({ live }) => live);
   }
 
   /** Deletes suspensions that have ended. Resolves to their number; 0 when the table is missing. */

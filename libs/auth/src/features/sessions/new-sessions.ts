@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { bestEffort, isInconclusive, outerTransaction } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
-import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
+import { AccessTokens, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route-answer';
@@ -174,7 +174,8 @@ export class NewSessions {
   private async confirm(session: StoredSession, admission: SessionAdmission): Promise<void> {
     const { userId, familyId } = session;
     const isValid = await admission.isValid(session).catch((error: unknown) => {
-      if (isInconclusive(error)) throw error;
+      // A refusal is conclusive here: the session exists, and no client tries again.
+      if (isInconclusive(error) && !(error instanceof SignInRefused)) throw error;
       return false;
     });
     if (!isValid) return void (await this.sessions.end(familyId, 'revoked'));

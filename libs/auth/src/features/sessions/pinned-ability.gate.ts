@@ -52,7 +52,9 @@ export class PinnedAbilityGate implements Gate<PinnedRequirement> {
 
   /** Refuses a caller that does not meet a requirement. @throws InsufficientScope */
   async require(caller: Caller, required: PinnedRequirement): Promise<void> {
-    const applies = required.always || this.realm.options.features.gateAuthRoutes;
+    // Another party that acts for the user (RFC 8693 §4.1) never has the rights of the user.
+    const isActing = caller.claims.act !== undefined;
+    const applies = required.always || isActing || this.realm.options.features.gateAuthRoutes;
     if (!applies || isMet(required, caller.grant)) return;
     if (await this.pinnedSessions.includes(caller)) throw this.abilityDenials.refusal(caller, required);
   }

@@ -72,7 +72,8 @@ export function aboutAnswer(answer: unknown): About {
   } = (answer ?? {}) as Record<string, unknown>;
   const token = sent ?? returned ?? challenge ?? enrolment;
   const claims = typeof token === 'string' ? unverifiedClaims(token) : null;
-  if (!claims) return {};
+  // A token with which another party acts (RFC 8693 §4.1) is not about the caller, but about a user, perhaps of another guard.
+  if (!claims || 'act' in claims) return {};
   return { user_id: claims.sub, ...(typeof claims.fid === 'string' && { session_id: claims.fid }) };
 }
 
