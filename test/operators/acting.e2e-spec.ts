@@ -144,3 +144,20 @@ describe('an operator who acts as a user', () => {
     await expect(operators.suspend(user, { reason: 'x' }, readOnly)).rejects.toMatchObject({ status: 403 });
   });
 });
+
+describe('an operator who acts as a user where the routes of the library ask for no ability', () => {
+  const { t } = membersForFile(operatorOptions({ features: { gateAuthRoutes: false, audit: true } }));
+
+  it('cannot read or change the account', async () => {
+    resetGranted();
+    const user = await member(t, ADA);
+    await t.person('root@example.com', 'admin');
+    const { body } = await act(t, await operatorSession(t), user, 'act').expect(200);
+    await t.get('/private', body.access_token).expect(200);
+    await confirmPassword(t, body.access_token).expect(403);
+    await t.call('delete', '/auth/sessions', body.access_token).expect(403);
+    for (const path of ['sessions', 'history']) await t.get(`/auth/${path}`, body.access_token).expect(403);
+    const { access_token: ofUser } = await t.session();
+    await t.get('/auth/sessions', ofUser).expect(200);
+  });
+});

@@ -18,7 +18,7 @@ const OPERATORS = '/admin/auth/operators';
 
 /** Each action with a body that is right, and the ability that it needs. */
 const ACTIONS: [action: string, ability: keyof typeof OPERATOR_ABILITIES, body: object][] = [
-  ['end-sessions', 'sessions', {}],
+  ['end-sessions', 'sessions', { all: true }],
   ['release', 'locks', {}],
   ['remove-credential', 'credentials', { kind: 'two_factor' }],
   ['require-password', 'passwords', {}],
@@ -34,7 +34,7 @@ describe('the actions of an operator', () => {
       mail: { mailer: mailbox, notices: true },
       lockout: { maxAttempts: 3 },
       confirm: { ttl: 120 },
-      features: { twoFactor: true, lockout: true },
+      features: { twoFactor: true, lockout: true, audit: true },
     }),
   );
   let user: string;
@@ -77,7 +77,7 @@ describe('the actions of an operator', () => {
     await act(t, operator, user, 'end-sessions', { session: latest }).expect(204);
     await t.get('/private', third.access_token).expect(401);
     await t.get('/private', first.access_token).expect(200);
-    await act(t, operator, user, 'end-sessions').expect(204);
+    await act(t, operator, user, 'end-sessions', { all: true }).expect(204);
     for (const { access_token: token } of [first, second]) await t.get('/private', token).expect(401);
     await t.refresh(first.refresh_token).expect(401);
     expect(ended.map(({ reason }) => reason)).toEqual(['operator', 'operator', 'operator']);
@@ -226,6 +226,48 @@ describe('the actions of an operator', () => {
         { guard: 'api', userId: user, action: action.replaceAll('-', '_'), operator: by, reason: 'ticket 7' },
       ]);
     });
+  });
+
+  it('are refused with 422 for a text that cannot be stored, and with 404 for no session', async () => {
+    const { access_token: token } = await t.session();
+    await act(t, operator, user, 'suspend', { reason: '\u0000x' }).expect(422);
+    for (const abilities of [[{ toString: null }], [null], [['orders.read']], 'orders.read'])
+      await act(t, operator, user, 'act', { abilities }).expect(422);
+    for (const wrong of [{}, { session: ' ' }, { all: false }, { session: 'x', all: true }])
+      await act(t, operator, user, 'end-sessions', wrong).expect(422);
+    for (const session of ['x', '0b3c7c1e-6f0e-4a58-9c8e-000000000000'])
+      await act(t, operator, user, 'end-sessions', { session }).expect(404);
+    for (const id of ['%00', 'x', user]) await t.get(`${OPERATORS}/users/${id}/history`, operator.token).expect(200);
+    await t.get('/private', token).expect(200);
+  });
+
+  it('are in the history with the operator, the reason, and the sessions that they ended', async () => {
+    await t.session();
+    await act(t, operator, user, 'suspend').expect(204);
+    await act(t, operator, user, 'remove-credential', { kind: 'two_factor' }).expect(409);
+    const { body } = await t.get(`${OPERATORS}/users/${user}/history`, operator.token).expect(200);
+    const by = { actor: 'operator', actor_guard: 'admin', actor_id: '1' };
+    expect(body.data.slice(0, 4).toReversed()).toMatchObject([
+      { operation: 'auth.operator.acted', outcome: 'succeeded', reason: 'suspend', text: 'ticket 7', ...by },
+      { operation: 'auth.session.ended', reason: 'suspended', ...by },
+      { operation: 'auth.operator.acted', outcome: 'succeeded', reason: 'remove_credential', ...by },
+      { operation: 'auth.operator.acted', outcome: 'failed', reason: 'remove_credential', ...by },
+    ]);
+    expect((await t.get(`${OPERATORS}/users/${user}`, operator.token)).body.credentials).not.toHaveProperty('audit');
+    await act(t, operator, user, 'restore').expect(204);
+    const { access_token: token } = await t.session();
+    const { text } = await t.get('/auth/history', token).expect(200);
+    expect(text).toContain('"actor":"operator"');
+    expect(text).not.toMatch(/ticket 7|actor_id/);
+  });
+
+  it('concern the user of the call, whatever a body names', async () => {
+    const other = await member(t, 'bob@example.com', { emailVerifiedAt: new Date(0) });
+    const source = { headers: { authorization: `Bearer ${operator.token}` }, confirmationToken: operator.proof };
+    const body = { reason: 'x', svcUser: other };
+    await t.auth.guard('admin').operators.suspend(user, body, source);
+    await t.session('bob@example.com');
+    await t.login(ADA).expect(401);
   });
 
   it('answer a proof of another guard with 423', async () => {

@@ -23,10 +23,9 @@ const undone = async (): Promise<never> => {
 };
 
 let isSuspended = false;
-const canSignIn = (): boolean => {
-  if (isSuspended) throw new Undone();
-  return true;
-};
+/** What the hook does for a suspended user. */
+let refuse = (): boolean => false;
+const canSignIn = (): boolean => !isSuspended || refuse();
 const { t } = membersForFile({ hooks: { canSignIn } });
 let id: string;
 beforeEach(async () => {
@@ -172,7 +171,16 @@ describe('calls in a transaction of the host that run side by side', () => {
   });
 });
 
-it('a session is ended after the commit if its user was suspended meanwhile', async () => {
+it.each([
+  ['refuses', () => false],
+  [
+    'fails for',
+    () => {
+      throw new Undone();
+    },
+  ],
+])('a session is ended after the commit if the hook %s its user meanwhile', async (_, answer) => {
+  refuse = answer;
   const started = t.recorded(SessionStarted);
   const { refreshToken } = await t.auth.transaction(async () => {
     const tokens = await t.auth.startSession(id);

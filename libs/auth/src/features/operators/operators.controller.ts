@@ -27,9 +27,13 @@ export class ActionRequest {
 
 /** Body of `POST /operators/users/:id/end-sessions`. */
 export class EndSessionsRequest extends ActionRequest {
-  /** The id of one session; without it, all sessions end. */
-  @input.OptionalString()
+  /** The id of one session. */
+  @input.OptionalText()
   session: string | null = null;
+
+  /** Whether all sessions end, in place of one. */
+  @input.OptionalFlag()
+  all: boolean | null = null;
 }
 
 /** Body of `POST /operators/users/:id/remove-credential`. */
@@ -160,6 +164,8 @@ export class OperatorsController {
     @Param('svcUser') id: string,
     @http.RequestBody() body: EndSessionsRequest,
   ): Promise<void> {
+    // A blank id must not end all of them.
+    if ((body.session === null) !== (body.all === true)) throw invalid('session');
     return this.actions.endSessions(actOf(operator, id, body), body.session);
   }
 
@@ -301,7 +307,7 @@ export class OperatorFlow extends http.Flow {
    */
   endSessions(
     userId: string,
-    given: ActionReason & { readonly session?: string },
+    given: ActionReason & ({ readonly session: string } | { readonly all: true }),
     source: http.CallSource,
   ): Promise<void> {
     return this.call(OperatorsController, 'endSessions', source, { ...given, svcUser: userId });
