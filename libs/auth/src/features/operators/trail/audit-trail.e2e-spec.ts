@@ -42,6 +42,8 @@ const stored = (t: TestApp, table = 'svc_audit', what = '*') =>
 
 describe('the history of an account', () => {
   const { t, ada } = enrolledForFile({ features: { audit: true, abilities: true } });
+  // The lines of the enrolment are written in the background.
+  beforeEach(() => t.auth.settled());
 
   it('has sign-ins, factors, the change of the password and the ends of sessions, with the client', async () => {
     const challenge_token = await startChallenge(t);
