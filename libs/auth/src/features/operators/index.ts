@@ -7,20 +7,18 @@
  *
  * @module @svc/auth/operators
  */
-export { Actor, type ActingOperator, type ActingToken, RefuseActor } from './acting';
-export type { FoundUser, OperatedAccount, ShownLock } from './operator-view';
-export { type ActionReason, OperatorFlow } from './operators.controller';
+export { Actor, type ActingOperator, RefuseActor } from './acting';
+export { OperatorFlow } from './operators.controller';
 export { ActorRefused, NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
-export { OperatorActed, type OperatorAction } from './operators.events';
+export { OperatorActed } from './operators.events';
 export type { OperatorsOptions } from './operators.options';
 export { OPERATOR_ABILITIES } from './operators.policy';
-export { type ShownSuspension, Suspension } from './suspension';
+export { Suspension } from './suspension';
 export { AuditKey, AuditLine } from './trail/audit.entity';
 export { actingAs } from './trail/audit-trail';
 export { HistoryFlow } from './trail/history.controller';
-export type { AuditEntry, AuditedLine, HistoryLine, HistoryPage } from './trail/audit.store';
 export type { AuditOptions } from './trail/audit.options';
-export type { AuditActor, HistoryQuery } from './trail/audit.policy';
+export type { AuditActor } from './trail/audit.policy';
 export { SecurityEventRow } from './delivery/security-event.entity';
 export { SecurityEventDelivery } from './delivery/security-event-delivery';
 export type { SecurityEventReceiver, SecurityEventsOptions } from './delivery/security-events.options';
