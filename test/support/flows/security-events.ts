@@ -19,10 +19,13 @@ export class EventReceiver {
   readonly accepted: Received[] = [];
   /** The requests that have no answer yet. */
   readonly open = new Set<ServerResponse>();
+  /** The largest number of them at a time. */
+  most = 0;
   answer: (response: ServerResponse, token: Received) => unknown = this.accept;
   private readonly server: Server = createServer((request, response) => {
     const parts: Buffer[] = [];
     this.open.add(response);
+    this.most = Math.max(this.most, this.open.size);
     response.on('close', () => this.open.delete(response));
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
@@ -56,6 +59,7 @@ export class EventReceiver {
   reset(): void {
     this.requests.length = 0;
     this.accepted.length = 0;
+    this.most = 0;
     this.answer = this.accept;
   }
 
