@@ -1,5 +1,5 @@
 /** Events of a guard, their lines in the security log, and the mails that they cause. */
-export { SecurityLog } from '../foundation/observability/security-log';
+export { SecurityLog, printable } from '../foundation/observability/security-log';
 export { AuthEvents } from '../foundation/platform/auth-events';
 export type { Outcome, SecurityEvent, SecurityLine } from '../foundation/platform/catalogue';
 export {

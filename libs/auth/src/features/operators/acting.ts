@@ -2,7 +2,7 @@ import { type ExecutionContext, Injectable, type OnModuleInit, createParamDecora
 import { randomUUID } from 'node:crypto';
 import { Clock, Realm, type RealmScope, Realms, deadline, errors, event, http, identity, pg, session } from '../../kit';
 import { type OperatorAct, OperatorActions } from './operator-actions';
-import { ActorRefused, NotApplicable } from './operators.errors';
+import { ActorRefused, NotApplicable, unusableField } from './operators.errors';
 import { mayAct } from './operators.policy';
 import { operatorsText } from './operators.texts';
 import { Suspensions } from './suspension';
@@ -66,8 +66,7 @@ export class Acting implements OnModuleInit {
     const { userId, operator } = act;
     const { accessTtl, operators } = this.optionsOf(operator.guard);
     const seconds = asked.seconds ?? accessTtl;
-    if (!(Number.isInteger(seconds) && seconds >= 1 && seconds <= accessTtl))
-      throw new errors.ValidationFailed({ seconds: [{ key: 'validation.invalid', params: { field: 'seconds' } }] });
+    if (!(Number.isInteger(seconds) && seconds >= 1 && seconds <= accessTtl)) throw unusableField('seconds');
     await this.actions.requireTarget(act);
     if (operator.familyId === null) throw new errors.Unauthenticated(true).withReason('invalid_token', operator.userId);
     const { scope } = await this.abilities.resolve(null, userId, randomUUID());

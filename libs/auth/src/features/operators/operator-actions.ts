@@ -17,7 +17,7 @@ import {
   settings,
 } from '../../kit';
 import { keysOf } from './operator-view';
-import { NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
+import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { type OperatorAction, OperatorActed } from './operators.events';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
 import { Suspensions, usersOf } from './suspension';
@@ -146,8 +146,7 @@ export class OperatorActions {
    */
   async suspend(act: OperatorAct, until: string | null): Promise<void> {
     const endsAt = endOfSuspension(until, new Date(this.clock.now()));
-    if (endsAt === undefined)
-      throw new errors.ValidationFailed({ until: [{ key: 'validation.invalid', params: { field: 'until' } }] });
+    if (endsAt === undefined) throw unusableField('until');
     await this.requireTarget(act);
     const { userId, reason } = act;
     await this.accounts.exclusive(userId, async (sql) => {

@@ -1,4 +1,4 @@
-import { errors, type manifest } from '../../kit';
+import { errors, event, type manifest } from '../../kit';
 import { type OperatorAct, OperatorActions } from './operator-actions';
 import { OperatorView } from './operator-view';
 
@@ -61,7 +61,7 @@ export const USER_COMMAND: manifest.ConsoleCommand = {
     if (userId === null) return { refused: `There is no user "${subject}".` };
     // Texts of users must not control the terminal.
     if (!Object.hasOwn(CHANGES, action))
-      return { done: (await shown(services, action, userId, given)).split('\n').map(printable).join('\n') };
+      return { done: (await shown(services, action, userId, given)).split('\n').map(event.printable).join('\n') };
     const { reason = '', json } = given;
     if (!reason.trim()) return { refused: 'Say why: --reason "ticket 7".' };
     try {
@@ -102,6 +102,3 @@ async function shown(services: Services, action: string, userId: string, { json 
     ...Object.entries(credentials).map(([name, part]) => `${name}: ${JSON.stringify(part)}`),
   ].join('\n');
 }
-
-/** A line without characters that control a terminal. */
-const printable = (line: string): string => line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');

@@ -1,9 +1,9 @@
 import { Controller, Inject, Param, Req } from '@nestjs/common';
-import { Realm, Realms, deadline, errors, http, type identity, input, pg, schema, session, settings } from '../../kit';
+import { Realm, Realms, deadline, http, type identity, input, pg, schema, session, settings } from '../../kit';
 import { Acting, type ActingToken } from './acting';
 import { type OperatorAct, OperatorActions, operatedBy } from './operator-actions';
 import { type FoundUser, type OperatedAccount, OperatorView, type ShownLock } from './operator-view';
-import { NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
+import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { OPERATOR_ABILITIES } from './operators.policy';
 import type { ExportedSuspension, ShownSuspension } from './suspension';
 import { AuditTrail } from './trail/audit-trail';
@@ -165,7 +165,7 @@ export class OperatorsController {
     @http.RequestBody() body: EndSessionsRequest,
   ): Promise<void> {
     // A blank id must not end all of them.
-    if ((body.session === null) !== (body.all === true)) throw invalid('session');
+    if ((body.session === null) !== (body.all === true)) throw unusableField('session');
     return this.actions.endSessions(actOf(operator, id, body), body.session);
   }
 
@@ -244,7 +244,7 @@ export class OperatorsController {
     @http.RequestBody() body: ActRequest,
   ): Promise<ActingToken> {
     const abilities = body.abilities ?? [];
-    if (!abilities.every((name) => typeof name === 'string')) throw invalid('abilities');
+    if (!abilities.every((name) => typeof name === 'string')) throw unusableField('abilities');
     return this.users.get(Acting).start(actOf(operator, id, body), { abilities, seconds: body.seconds });
   }
 
@@ -257,12 +257,9 @@ export class OperatorsController {
   }
 }
 
-const invalid = (field: string): errors.AuthException =>
-  new errors.ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field } }] });
-
 /** @throws ValidationFailed for a reason that cannot be stored */
 function actOf(operator: identity.Caller, userId: string, { reason }: ActionRequest) {
-  if (input.fieldFault(reason, {})) throw invalid('reason');
+  if (input.fieldFault(reason, {})) throw unusableField('reason');
   return { operator, userId, reason } satisfies OperatorAct;
 }
 

@@ -29,6 +29,10 @@ export class ActorRefused extends errors.AuthException {
   }
 }
 
+/** A field whose value cannot be used: 422. */
+export const unusableField = (field: string): errors.AuthException =>
+  new errors.ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field } }] });
+
 /** The reasons of the refusals, for the manifest: see `Reasons`. */
 export const OPERATOR_REASONS = {
   no_such_user: 'an operator has named a user that does not exist',

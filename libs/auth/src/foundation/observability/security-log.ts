@@ -10,12 +10,16 @@ const MAX_LENGTH = 128;
 // or change its appearance, for example by a change of the writing direction.
 const HARMFUL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** Converts a value for the log: one line of at most 128 characters, with harmful characters replaced by `?`. */
+/** A line with harmful characters replaced by `?`. */
+export const printable = (line: string): string => line.replaceAll(HARMFUL, '?');
+
+/** Converts a value for the log: one line of at most 128 characters, as {@link printable} returns it. */
 export const clean = (value: string): string =>
-  Array.from(value.slice(0, MAX_LENGTH * 2))
-    .slice(0, MAX_LENGTH)
-    .join('')
-    .replace(HARMFUL, '?');
+  printable(
+    Array.from(value.slice(0, MAX_LENGTH * 2))
+      .slice(0, MAX_LENGTH)
+      .join(''),
+  );
 
 interface Window {
   ends: number;

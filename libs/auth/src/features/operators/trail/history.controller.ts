@@ -1,5 +1,6 @@
 import { Controller, Req } from '@nestjs/common';
-import { errors, http, type identity, schema } from '../../../kit';
+import { http, type identity, schema } from '../../../kit';
+import { unusableField } from '../operators.errors';
 import { type HistoryQuery, MOST, PAGE, invalidField } from './audit.policy';
 import { AuditStore, type AuditedLine, type HistoryLine, type HistoryPage, ofOwner } from './audit.store';
 
@@ -25,9 +26,7 @@ export const HISTORY_PARAMETERS = {
     limit: schema.of({ ...schema.INTEGER, minimum: 1, maximum: MOST, default: PAGE }, 'The number of lines.'),
   },
   optionalParameters: ['before', 'limit'],
-  refusals: [
-    () => new errors.ValidationFailed({ before: [{ key: 'validation.invalid', params: { field: 'before' } }] }),
-  ],
+  refusals: [() => unusableField('before')],
 };
 
 const pageOf = (line: schema.Schema): schema.Schema =>
@@ -61,7 +60,7 @@ export interface AskedHistory {
 export function historyQuery({ query, body }: AskedHistory): HistoryQuery {
   const asked = query ?? body;
   const field = invalidField(asked);
-  if (field) throw new errors.ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field } }] });
+  if (field) throw unusableField(field);
   const { before, limit } = asked;
   return { before: before as string | null | undefined, limit: limit === undefined ? PAGE : Number(limit) };
 }
