@@ -122,6 +122,7 @@ const REASONS: Record<Reason, true> = {
   unexpected: true,
   unknown_key: true,
   unknown_token: true,
+  unproved_key: true,
   unknown_user: true,
   unverified_login: true,
   used_code: true,

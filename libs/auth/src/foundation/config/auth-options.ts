@@ -424,7 +424,7 @@ export interface AuthHooks {
 
   /**
    * Extra claims of every access token, at login and at each refresh. Standard claims take precedence; `amr`,
-   * `auth_time` and `pin` cannot be set here, nor `scope` where abilities are in use. A claim with the name of a member
+   * `auth_time`, `pin` and `cnf` cannot be set here, nor `scope` where abilities are in use. A claim with the name of a member
    * that every object has, such as `constructor`, is refused with 422 (`unusable_claim`), as is `toJSON`. Extra guards
    * inherit it, and users of different guards can have the same id: check `context.guard`.
    */

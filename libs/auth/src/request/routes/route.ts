@@ -16,7 +16,7 @@ import type { Feature } from '../../foundation/realm/feature';
 import { Declared, type RouteDeclaration } from '../../foundation/realm/route';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
-import { Authenticated, Public } from '../gates/authenticated';
+import { Authenticated, Public, SenderGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import { CookieRemoval } from '../http/cookies';
@@ -52,7 +52,8 @@ export function Route(
   operation: string,
   options: RouteOptions,
 ): MethodDecorator {
-  const { done, answer = done && status(done), answers, endsSession, limiter } = options;
+  const { done, answer = done && status(done), answers, endsSession, limiter, presentedAs } = options;
+  const startsSession = presentedAs === 'login' || presentedAs === 'registration';
   const steps = [...(options.steps ?? []), ...(endsSession ? [CookieRemoval] : [])];
   return applyDecorators(
     RequestMapping({ method: RequestMethod[method], path }),
@@ -62,6 +63,7 @@ export function Route(
     // A public route has the guard, too: it refuses a body that no parser has read.
     ...(options.public ? [requires(...(options.public === 'own-origin' ? [OriginGate] : []))] : []),
     ...(limiter === undefined ? [] : [Throttled(limiter)]),
+    ...(startsSession ? [requires(SenderGate)] : []),
     ...(options.gates ?? []),
     Declared({ ...options, operation, steps, answer: answer || undefined }),
   );
