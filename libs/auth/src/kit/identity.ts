@@ -19,6 +19,7 @@ export { Authenticator } from '../identity/tokens/authenticator';
 export {
   type Credential,
   type Credentialed,
+  type HeldSession,
   type TokenBinding,
   bearerOf,
   isRepeated,

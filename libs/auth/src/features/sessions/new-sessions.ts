@@ -130,7 +130,8 @@ export class NewSessions {
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
     const expiresIn = Math.min(ttl, this.accessTokens.ttl);
-    return { ...added, userId, accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered };
+    const tokenType = this.bindings.typeOf(jkt);
+    return { ...added, userId, accessToken, tokenType, refreshToken, expiresIn, refreshExpiresIn, remembered };
   }
 
   /** Checks a stored session, and ends the sessions that exceed the cap. Null if it is not valid; it is discarded then. */

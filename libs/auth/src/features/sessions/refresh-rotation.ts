@@ -247,6 +247,7 @@ export class RefreshRotation {
     return {
       userId,
       accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime, jkt, ...additions }),
+      tokenType: this.bindings.typeOf(jkt),
       refreshToken: this.refreshTokens.mint(familyId, generation, salt),
       expiresIn: this.accessTokens.ttl,
       // The refresh is a use: the idle time begins again.

@@ -3,6 +3,7 @@ import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@n
 import type { EntityManager } from 'typeorm';
 import type { AuditOptions } from '../../features/operators/trail/audit.options';
 import type { AccessKeysOptions } from '../../features/access-keys/access-keys.options';
+import type { BoundSessionsOptions } from '../../features/bound-sessions/bound-sessions.options';
 import type { OperatorsOptions } from '../../features/operators/operators.options';
 import type { SecurityEventsOptions } from '../../features/operators/delivery/security-events.options';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
@@ -370,6 +371,15 @@ export interface FeatureOptions {
   accessKeys?: boolean;
 
   /**
+   * Sessions whose tokens are of no use without a key of the client (RFC 9449), and `@RequireBoundToken()` of
+   * `@svc/auth/bound-sessions`. Needs the package `jose`.
+   *
+   * @default false
+   * @env SVC_FEATURE_BOUND_SESSIONS
+   */
+  boundSessions?: boolean;
+
+  /**
    * `POST /access-keys/leaked`, to which a scanner of secrets reports keys. Needs `features.accessKeys` and
    * `accessKeys.scannerKeys`.
    *
@@ -639,6 +649,9 @@ export interface AuthValues {
 
   /** Access keys. */
   accessKeys?: AccessKeysOptions;
+
+  /** Sessions that are bound to a key of the client. */
+  boundSessions?: BoundSessionsOptions;
 
   /** Operators. */
   operators?: OperatorsOptions;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { once } from '../../foundation/platform/sweep';
+import type { TokenType } from '../../foundation/ports/presenter';
 import { RealmScope } from '../../foundation/realm/realm';
 import type { AccessClaims } from './access-token.policy';
 
@@ -60,10 +61,12 @@ export interface HeldSession {
 
 /** How a feature binds sessions and their access tokens to a key of the client (RFC 7800). */
 export interface TokenBinding {
-  /** The scheme of `Authorization` for bound tokens, in lower case. */
-  readonly scheme: string;
+  /** The type of bound tokens (RFC 6749 §5.1), and in lower case the scheme of `Authorization` for them. */
+  readonly tokenType: TokenType;
   /** The member of the claim `cnf` that it verifies. */
   readonly member: string;
+  /** The refusals of requests that start or refresh a session. */
+  readonly refusals: readonly (new () => AuthException)[];
   /** What its part of `WWW-Authenticate` says where no error is named. */
   readonly challenge: string;
   /**
@@ -112,8 +115,15 @@ export class TokenBindings {
   /** The access token of a request: of the scheme `Bearer`, or of that of a feature. */
   credentialOf(request: Credentialed): Credential {
     const credential = credentialOf(request);
-    const isKnown = credential.scheme === 'bearer' || this.all().some(({ scheme }) => scheme === credential.scheme);
+    const isKnown =
+      credential.scheme === 'bearer' ||
+      this.all().some(({ tokenType }) => tokenType.toLowerCase() === credential.scheme);
     return isKnown ? credential : NONE;
+  }
+
+  /** The type of the tokens of a session. @param jkt the thumbprint of its key; null for none */
+  typeOf(jkt: string | null): TokenType {
+    return (jkt !== null && this.all()[0]?.tokenType) || 'Bearer';
   }
 
   /** See {@link TokenBinding.verify}. Without a feature that binds tokens, no token with `cnf` gets here. */
