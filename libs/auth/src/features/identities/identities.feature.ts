@@ -39,10 +39,10 @@ export const identities = defineFeature('identities', {
     'svc-identities': limiter.perClient(({ identities: limit }) => limit),
   },
   waits: {
-    'sign-in with a provider': { row: '`POST /identities/:svcProvider/callback`', inARow: 9, longest: 1 },
+    'sign-in with a provider': { row: '`POST /identities/:svcProvider/callback`', inARow: 8, longest: 1 },
     'registration with a provider': {
       row: '`POST /identities/:svcProvider/callback`, new account',
-      inARow: 13,
+      inARow: 9,
       longest: 3,
     },
   },
