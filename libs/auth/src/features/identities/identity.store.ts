@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Realm, crypto, deadline, identity, pg, session } from '../../kit';
+import { Clock, Realm, crypto, deadline, identity, pg, schema, session } from '../../kit';
 import { Identity } from './identity.entity';
 
 /** What an owner sees of an identity. Times are ISO 8601 in UTC. */
@@ -25,6 +25,16 @@ export interface ExportedIdentity extends ShownIdentity {
   readonly issuer: string;
   readonly subject: string;
 }
+
+/** The fields that its owner sees. */
+export const SHOWN = {
+  provider: schema.of(schema.TEXT, 'The name of the provider in the options.'),
+  email: schema.of(schema.orNull(schema.TEXT), 'As the provider says. It is no address of the account.'),
+  linked_at: schema.TIME,
+  last_used_at: schema.of(schema.orNull(schema.TIME), 'The last sign-in with it.'),
+};
+
+export const EXPORTED = schema.record<ExportedIdentity>({ ...SHOWN, issuer: schema.TEXT, subject: schema.TEXT });
 
 declare module '../../foundation/realm/feature-data' {
   interface ExportedData {
