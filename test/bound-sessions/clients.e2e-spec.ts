@@ -118,7 +118,7 @@ class Orders {
 describe('a service that only verifies', () => {
   const t = TestApp.forFile({ options: { features: { boundSessions: true } } });
 
-  async function service(features: object, addresses: string[] = []) {
+  async function verifier(features: object, addresses: string[] = []) {
     const { cache, client } = await redisCache(sharedRedisUrl()!);
     const auth = AuthModule.forRoot({
       verifyOnly: true,
@@ -145,9 +145,9 @@ describe('a service that only verifies', () => {
     const device = await Device.create();
     const { access_token: token } = (await device.login(t)).body;
     const [one, two, without] = [
-      await service({ boundSessions: true }, ['http://orders.test']),
-      await service({ boundSessions: true }, ['http://orders.test']),
-      await service({}),
+      await verifier({ boundSessions: true }, ['http://orders.test']),
+      await verifier({ boundSessions: true }, ['http://orders.test']),
+      await verifier({}),
     ];
     try {
       const proof = await device.proof('GET', 'http://orders.test/orders', { token });

@@ -14,6 +14,7 @@ import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/vi
 import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { KeyedOrders, createKey, forgedKey, keyOwner, postKey, serviceKey } from '../support/flows/access-keys';
+import { refusedProofs } from '../support/flows/bound-sessions';
 import { GRACE, IdentityHost, pageOf } from '../support/flows/identities';
 import { refusedActions } from '../support/flows/operators';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
@@ -470,6 +471,8 @@ describe('the security log records that', () => {
       .expect(401);
     await own.stop();
   });
+
+  it('the proof of a key was refused, or missing', () => refusedProofs(log.options));
 
   it('an action of an operator was refused, or a request of an operator who acts as a user', () =>
     refusedActions(log.options));

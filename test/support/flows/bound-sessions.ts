@@ -1,6 +1,7 @@
 import { type CryptoKey, type JWK, SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import { createHash, randomUUID } from 'node:crypto';
-import type { TestApp, Tokens } from '../hosts/app';
+import type { AuthModuleOptions } from '@svc/auth';
+import { TestApp, type Tokens } from '../hosts/app';
 import { ADA, PASSWORD } from '../hosts/user-entities';
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
@@ -96,4 +97,17 @@ export class Device {
   get(t: TestApp, path: string, token: string, sent: Sent = {}): Promise<Answer> {
     return this.send(t, 'GET', path, { token, ...sent });
   }
+}
+
+/** Requests of which the proofs are refused for each reason of the security log. */
+export async function refusedProofs(options: Partial<AuthModuleOptions>): Promise<void> {
+  const t = await TestApp.start({ options: { ...options, features: { boundSessions: true } } });
+  await t.person(ADA);
+  const [device, thief] = [await Device.create(), await Device.create()];
+  await device.login(t, { claims: { htm: 'GET' } });
+  const { access_token: token, refresh_token: refreshToken } = (await device.login(t)).body;
+  await thief.get(t, '/private', token);
+  await thief.get(t, '/private', token, { proof: null });
+  await thief.refresh(t, refreshToken);
+  await t.stop();
 }
