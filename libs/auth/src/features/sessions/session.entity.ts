@@ -193,11 +193,11 @@ export interface NewSession {
 /** A statement that is a part of the one that stores a session: there is no session without its row, and no row without the session. */
 export interface Beside {
   /**
-   * Makes an `INSERT`, which can read the time of the session: `moment.now`.
+   * Makes common table expressions that insert rows. They can read the time of the session: `moment.now`.
    *
    * @param parameter the parameter with the value, such as `$18`
    */
-  readonly insert: (parameter: string) => string;
+  readonly inserting: (parameter: string) => string;
   readonly value: string;
 }
 

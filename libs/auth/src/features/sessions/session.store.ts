@@ -97,7 +97,7 @@ export class SessionStore {
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
     const first = described.length + 7;
     const { insert, insertBeside } = this.statements();
-    const statement = besides.length ? insertBeside(besides.map((one, n) => one.insert(`$${first + n}`))) : insert;
+    const statement = besides.length ? insertBeside(besides.map((one, n) => one.inserting(`$${first + n}`))) : insert;
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(statement, [
       ...described,
       idleTimeout,
