@@ -32,6 +32,7 @@ export type BeforeCommit = (familyIds: string[], ended: readonly EndedRow[], sql
 /** Contains all queries of sessions, restricted to the realm's guard. */
 @Injectable()
 export class SessionStore {
+  private insertStatement: string | undefined;
   private readonly statements = once((): SessionStatements => {
     const { users } = this;
     return sessionStatements(this.database, users instanceof TypeormUserProvider ? users.existsSql('s.user_id') : null);
@@ -95,10 +96,9 @@ export class SessionStore {
     const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, origin, life } = session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
-    const first = described.length + 7;
-    const { insert, insertBeside } = this.statements();
-    const statement = besides.length ? insertBeside(besides.map((one, n) => one.inserting(`$${first + n}`))) : insert;
-    const [row] = await this.database.query<{ kept: boolean; authTime: number }>(statement, [
+    const values = besides.flatMap((beside) => beside.values);
+    this.insertStatement ??= this.insertOf(described.length + 7, besides);
+    const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.insertStatement, [
       ...described,
       idleTimeout,
       remembered,
@@ -106,11 +106,18 @@ export class SessionStore {
       origin?.id ?? null,
       origin?.session ?? null,
       this.clock.offset,
-      ...besides.map(({ value }) => value),
+      ...values,
     ]);
     // A session that lost its pinned abilities in the column would have all abilities of its user.
     if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
     return row.authTime;
+  }
+
+  /** The statement of each {@link insert}: the features of the guard are always the same. @param first number of their parameters */
+  private insertOf(first: number, besides: readonly Beside[]): string {
+    let next = first;
+    const parts = besides.map(({ inserting, values }) => inserting((next += values.length) - values.length));
+    return this.statements().insertBeside(parts);
   }
 
   /** Whether a user has more live sessions than `sessions.maxPerUser`. Called after the session is stored. */

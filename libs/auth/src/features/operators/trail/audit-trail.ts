@@ -94,7 +94,8 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
     const actor: AuditActor = named ?? { kind: inRequest ? 'user' : 'host' };
     const operation = 'auth.session.started';
     const entry: AuditEntry = { userId, operation, actor, sessionId: familyId, ip, userAgent };
-    return { inserting: this.store.inserting, value: JSON.stringify([this.store.line(entry)]) };
+    const { insertingOne: inserting } = this.store;
+    return { inserting, values: this.store.valuesOf(this.store.line(entry)) };
   }
 
   /** Writes the lines of sessions that end, in their transaction. The client of a session is in the line of its start. */

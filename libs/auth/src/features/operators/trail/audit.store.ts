@@ -97,7 +97,23 @@ const nonceOf = (id: string): string => id.replaceAll('-', '').slice(16);
 const padOf = (secret: string, id: string): string =>
   `('x' || encode(sha256(${secret} || uuid_send(${id})), 'hex'))::bit(256)`;
 
-const COLUMNS = 'guard, user_id, operation, outcome, reason, actor_kind, actor_guard, actor_id, session_id, personal';
+const COLUMNS = [
+  ...[
+    'guard',
+    'user_id',
+    'operation',
+    'outcome',
+    'reason',
+    'actor_kind',
+    'actor_guard',
+    'actor_id',
+    'session_id',
+    'personal',
+  ],
+];
+
+/** The members of a {@link NewLine}, as texts. */
+const FIELDS = ['nonce', 'at', 'key', 'secret', ...COLUMNS];
 
 /**
  * Contains all queries of the history. A line is of a source of users. Times are from the database's clock.
@@ -118,29 +134,34 @@ export class AuditStore {
   ) {}
 
   /**
-   * Common table expressions that insert the lines of a parameter, where `moment.now` is the time. A line that is there is not
-   * inserted again. `audit_made` has the accounts that get a key. Of concurrent statements, one makes it, and the others wait for it.
+   * Common table expressions that insert lines, where `moment.now` is the time. A line that is there is not inserted again.
+   * `audit_made` has the accounts that get a key. Of concurrent statements, one makes it, and the others wait for it.
+   *
+   * @param rows a SELECT of the fields
    */
-  readonly inserting = (parameter: string): string => `
-    audit_lines AS MATERIALIZED (
-      SELECT j.*, t.time, ${idAt('t.time', 'j.nonce')} AS id
-        FROM moment, json_to_recordset(${parameter}::json) AS j (nonce text, at float8, guard text, user_id text,
-             operation text, outcome text, reason text, actor_kind text, actor_guard text, actor_id text, session_id text,
-             personal text, key text, secret text), LATERAL (SELECT coalesce(to_timestamp(j.at), moment.now) AS time) t),
-    audit_known AS MATERIALIZED (
-      SELECT user_id, secret FROM ${this.keys()}
-       WHERE guard = (SELECT guard FROM audit_lines LIMIT 1)
-         AND user_id = ANY(ARRAY(SELECT user_id FROM audit_lines WHERE personal IS NOT NULL))),
-    audit_made AS (
-      INSERT INTO ${this.keys()} AS k (guard, user_id, secret)
-      SELECT DISTINCT ON (user_id) guard, user_id, decode(secret, 'hex') FROM audit_lines l
-       WHERE personal IS NOT NULL AND NOT EXISTS (SELECT FROM audit_known a WHERE a.user_id = l.user_id) ORDER BY user_id
-      ON CONFLICT (guard, user_id) DO UPDATE SET secret = k.secret RETURNING user_id, secret),
-    audit_inserted AS (
-      INSERT INTO ${this.table()} (id, at, ${COLUMNS}, seal)
-      SELECT l.id, l.time, ${COLUMNS.replaceAll(/\w+/g, 'l.$&')}, ('x' || l.key)::bit(256) # ${padOf('k.secret', 'l.id')}
-        FROM audit_lines l LEFT JOIN (SELECT * FROM audit_known UNION ALL SELECT * FROM audit_made) k USING (user_id)
-      ON CONFLICT (id) DO NOTHING)`;
+  private inserting(rows: string): string {
+    const known = `SELECT secret FROM ${this.keys()} k WHERE k.guard = l.guard AND k.user_id = l.user_id AND l.personal IS NOT NULL`;
+    const key = `coalesce(known, (SELECT m.secret FROM audit_made m WHERE m.user_id = l.user_id))`;
+    return `
+      audit_lines AS MATERIALIZED (
+        SELECT l.*, t.time, ${idAt('t.time', 'l.nonce')} AS id, (${known}) AS known
+          FROM moment, (${rows}) l, LATERAL (SELECT coalesce(to_timestamp(l.at::float8), moment.now) AS time) t),
+      audit_made AS (
+        INSERT INTO ${this.keys()} AS k (guard, user_id, secret)
+        SELECT guard, user_id, decode(max(secret), 'hex') FROM audit_lines
+         WHERE personal IS NOT NULL AND known IS NULL GROUP BY guard, user_id ORDER BY user_id
+        ON CONFLICT (guard, user_id) DO UPDATE SET secret = k.secret RETURNING user_id, secret),
+      audit_inserted AS (
+        INSERT INTO ${this.table()} (id, at, seal, ${COLUMNS.join(', ')})
+        SELECT id, time, ('x' || key)::bit(256) # ${padOf(key, 'id')}, ${COLUMNS.join(', ')} FROM audit_lines l
+        ON CONFLICT (id) DO NOTHING)`;
+  }
+
+  /** As {@link inserting}, of one line, whose {@link valuesOf values} are the parameters from `first` on. */
+  readonly insertingOne = (first: number): string =>
+    this.inserting(`SELECT ${FIELDS.map((field, n) => `$${first + n}::text AS ${field}`).join(', ')}`);
+
+  readonly valuesOf = (line: NewLine): unknown[] => FIELDS.map((field) => line[field] ?? null);
 
   /** The line of an entry. @param at unix seconds; null for the time of the statement */
   line(entry: AuditEntry, at: number | null = null): NewLine {
@@ -184,7 +205,9 @@ export class AuditStore {
   /** Inserts lines. Resolves to the accounts that have got a key with it. */
   async insert(sql: pg.Sql, lines: readonly NewLine[]): Promise<string[]> {
     const made = await sql<{ userId: string }>(
-      `WITH moment AS MATERIALIZED (SELECT clock_timestamp() + $2::interval AS now), ${this.inserting('$1')}
+      `WITH moment AS MATERIALIZED (SELECT clock_timestamp() + $2::interval AS now), ${this.inserting(
+        `SELECT * FROM json_to_recordset($1::json) AS j (${FIELDS.map((field) => `${field} text`).join(', ')})`,
+      )}
        SELECT user_id AS "userId" FROM audit_made`,
       [JSON.stringify(lines), this.clock.offset],
     );
