@@ -4,19 +4,17 @@ import {
   Realm,
   RealmScope,
   Realms,
-  SecurityStore,
   crypto,
   deadline,
   errors,
   event,
   http,
   identity,
-  locking,
   pg,
   session,
   settings,
 } from '../../kit';
-import { keysOf } from './operator-view';
+import { AccountLocks } from './operator-view';
 import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { type OperatorAction, OperatorActed } from './operators.events';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
@@ -30,26 +28,6 @@ export interface OperatorAct {
   readonly reason: string;
   /** The operator; null for the console and for code of the host. */
   readonly operator: Pick<identity.Caller, 'guard' | 'userId' | 'familyId'> | null;
-}
-
-/** Releases the locks and the limits of one account. */
-@Injectable()
-export class AccountRelease {
-  constructor(
-    private readonly lockout: locking.AccountLockout,
-    private readonly locks: locking.LoginLocks,
-    private readonly limits: locking.FailureLimits,
-    private readonly store: SecurityStore,
-  ) {}
-
-  /** @param email of the account, whose mailed codes have a counter as well; null without one */
-  async release(userId: string, email: string | null): Promise<void> {
-    const keys = await keysOf(this.locks, userId);
-    await this.lockout.release([...keys, ...(email === null ? [] : [locking.mailLock(email)])]);
-    // A client that has failed too often waits for the rest of its minute.
-    const limits = this.limits.ofAccount(keys, userId);
-    for (const limit of limits) await this.store.settle([limit], 'succeeded');
-  }
 }
 
 /** Makes the password of an account unusable, so that its owner has to choose a new one. */
@@ -95,7 +73,7 @@ export class OperatorActions {
     private readonly accounts: session.Accounts,
     private readonly sessions: session.SessionList,
     private readonly suspensions: Suspensions,
-    private readonly releases: AccountRelease,
+    private readonly locks: AccountLocks,
     private readonly requirement: PasswordRequirement,
     private readonly users: identity.TimedUserProvider,
     private readonly events: event.AuthEvents,
@@ -119,7 +97,7 @@ export class OperatorActions {
   /** Releases the locks and the limits of the account. */
   async release(act: OperatorAct): Promise<void> {
     const user = await this.requireTarget(act);
-    await this.recorded('release', act, () => this.releases.release(act.userId, this.users.emailOf(user)));
+    await this.recorded('release', act, () => this.locks.release(act.userId, this.users.emailOf(user)));
   }
 
   /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
