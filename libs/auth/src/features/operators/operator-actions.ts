@@ -22,6 +22,12 @@ import { Suspensions, usersOf } from './suspension';
 import type { AuditActor } from './trail/audit.policy';
 import { AuditTrail, actingAs } from './trail/audit-trail';
 
+/** Which part of the account an action concerns. */
+interface ActedPart {
+  readonly sessionId?: string | null;
+  readonly detail?: string;
+}
+
 /** Who acts on which account, and why. */
 export interface OperatorAct {
   readonly userId: string;
@@ -87,7 +93,7 @@ export class OperatorActions {
   /** Ends one session of this guard, or all sessions of the account at every guard. @throws SessionNotFound */
   async endSessions(act: OperatorAct, sessionId: string | null): Promise<void> {
     await this.requireTarget(act);
-    await this.recorded('end_sessions', act, () =>
+    await this.recorded('end_sessions', { ...act, sessionId }, () =>
       sessionId === null
         ? this.accounts.endAll(act.userId, 'operator')
         : this.sessions.end(act.userId, sessionId, 'operator'),
@@ -103,7 +109,7 @@ export class OperatorActions {
   /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
   async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
     await this.requireTarget(act);
-    await this.recorded('remove_credential', act, async () => {
+    await this.recorded('remove_credential', { ...act, detail: `${kind}:${id}` }, async () => {
       if (!(await this.accounts.removeCredential({ userId: act.userId, kind, id })))
         throw new NotApplicable('auth.nothing_to_remove');
     });
@@ -173,7 +179,7 @@ export class OperatorActions {
    * Makes a change that is not one transaction. Its line is written first, so that no change is without one; if the change
    * fails, another line says so.
    */
-  async recorded<T>(action: OperatorAction, act: OperatorAct, change: () => Promise<T>): Promise<T> {
+  async recorded<T>(action: OperatorAction, act: OperatorAct & ActedPart, change: () => Promise<T>): Promise<T> {
     await this.record(this.database.query, action, act);
     try {
       const result = await this.inNameOf(act, change);
@@ -190,14 +196,20 @@ export class OperatorActions {
     return this.trail ? actingAs(actorOf(act), work) : work();
   }
 
-  private async record(sql: pg.Sql, action: OperatorAction, act: OperatorAct, outcome?: event.Outcome): Promise<void> {
-    const { userId, reason: text } = act;
+  private async record(
+    sql: pg.Sql,
+    action: OperatorAction,
+    act: OperatorAct & ActedPart,
+    outcome?: event.Outcome,
+  ): Promise<void> {
+    const { userId, reason: text, sessionId, detail } = act;
     await this.trail?.record(sql, {
       userId,
       operation: 'auth.operator.acted',
       outcome,
-      reason: action,
+      reason: detail ? event.printable(`${action} ${detail}`).slice(0, LONGEST_DETAIL) : action,
       actor: actorOf(act),
+      sessionId,
       text,
     });
   }
@@ -229,6 +241,9 @@ export class OperatorActions {
 
 const actorOf = ({ operator }: OperatorAct): AuditActor =>
   operator ? { kind: 'operator', guard: operator.guard, id: operator.userId } : { kind: 'console' };
+
+/** Longest text of an action with its detail, which is the text of a request. */
+const LONGEST_DETAIL = 200;
 
 /** How often the end of the sessions of a suspended user is tried again. */
 const ENDS = 3;

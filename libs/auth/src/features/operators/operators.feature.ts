@@ -23,6 +23,12 @@ function optionErrors(guard: settings.GuardConfig, config: settings.AuthConfig):
     ...(config.guards.some((other) => other.guard === users)
       ? []
       : [`${nameOf('operators.users')} (SVC_OPERATORS_USERS) names no guard: "${users}".`]),
+    // An option of the top level is that of every guard, also of the users.
+    ...(users === guard.guard
+      ? [
+          `${nameOf('features.operators')} is on at a guard that has the users. Turn it on at the guard of the operators only: guards.admin.features.operators.`,
+        ]
+      : []),
     ...(features.abilities || hooks.abilities
       ? []
       : [

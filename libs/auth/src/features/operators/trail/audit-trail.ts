@@ -30,6 +30,9 @@ const surroundings = (): [AuditActor | undefined, boolean] => [
   deadline.RequestScope.current !== undefined,
 ];
 
+/** Somebody had a copy of a refresh token: the user, or another person. */
+const [REUSED, UNKNOWN] = ['auth.refresh_token.reused', { kind: 'user' }] as const;
+
 /** A line that waits in the background. */
 interface WaitingLine {
   readonly entry: AuditEntry;
@@ -101,10 +104,16 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
   /** Writes the lines of sessions that end, in their transaction. The client of a session is in the line of its start. */
   async recordEnds(sql: pg.Sql, ended: readonly session.EndedRow[], reason: session.SessionEnding): Promise<void> {
     const actor = enderOf(reason, ...surroundings());
-    const operation = 'auth.session.ended';
+    const entries = ended.flatMap(({ id: sessionId, userId }): AuditEntry[] => [
+      // The event of it does not know the user.
+      ...(reason === 'reuse'
+        ? [{ userId, operation: REUSED, outcome: 'failed', actor: UNKNOWN, sessionId } as const]
+        : []),
+      { userId, operation: 'auth.session.ended', reason, actor, sessionId },
+    ]);
     await this.store.insert(
       sql,
-      ended.map(({ id, userId }) => this.store.line({ userId, operation, reason, actor, sessionId: id })),
+      entries.map((entry) => this.store.line(entry)),
     );
     // The start of a session that found its user deleted may have made the key again.
     if (reason === 'discarded') this.forgetDeleted(ended.map(({ userId }) => userId));
