@@ -255,8 +255,8 @@ describe('the actions of an operator', () => {
     expect(body.data.slice(0, 4).toReversed()).toMatchObject([
       { operation: 'auth.operator.acted', outcome: 'succeeded', reason: 'suspend', text: 'ticket 7', ...by },
       { operation: 'auth.session.ended', reason: 'suspended', ...by },
-      { operation: 'auth.operator.acted', outcome: 'succeeded', reason: 'remove_credential', ...by },
-      { operation: 'auth.operator.acted', outcome: 'failed', reason: 'remove_credential', ...by },
+      { operation: 'auth.operator.acted', outcome: 'succeeded', reason: 'remove_credential two_factor', ...by },
+      { operation: 'auth.operator.acted', outcome: 'failed', reason: 'remove_credential two_factor', ...by },
     ]);
     expect((await t.get(`${OPERATORS}/users/${user}`, operator.token)).body.credentials).not.toHaveProperty('audit');
     await act(t, operator, user, 'restore').expect(204);

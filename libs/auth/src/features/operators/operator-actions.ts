@@ -109,7 +109,7 @@ export class OperatorActions {
   /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
   async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
     await this.requireTarget(act);
-    await this.recorded('remove_credential', { ...act, detail: `${kind}:${id}` }, async () => {
+    await this.recorded('remove_credential', { ...act, detail: [kind, id].filter(Boolean).join(':') }, async () => {
       if (!(await this.accounts.removeCredential({ userId: act.userId, kind, id })))
         throw new NotApplicable('auth.nothing_to_remove');
     });

@@ -363,6 +363,17 @@ describe('the lines of sessions', () => {
     expect(await ends()).toEqual({ [capped]: 'cap', [revoked]: 'revoked', [out]: 'revoked' });
   });
 
+  it('say that a copy of a refresh token was used, which ended the session', async () => {
+    await t.person(ADA);
+    const { refresh_token: first } = await t.session();
+    await t.refresh(first).expect(200);
+    t.clock.advance(600);
+    await t.refresh(first).expect(401);
+    const lines = await t.database.getRepository(AuditLine).find({ order: { id: 'DESC' }, take: 2 });
+    expect(told(lines as never[]).toSorted()).toEqual(['refresh_token.reused', 'session.ended: reuse']);
+    expect(new Set(lines.map(({ sessionId }) => sessionId)).size).toBe(1);
+  });
+
   it('say that a session was discarded, whose tokens were sent to nobody', async () => {
     const id = await t.person(ADA);
     answers = [true, false];
