@@ -24,7 +24,7 @@ function optionErrors(guard: settings.GuardConfig, config: settings.AuthConfig):
       ? []
       : [`${nameOf('operators.users')} (SVC_OPERATORS_USERS) names no guard: "${users}".`]),
     // An option of the top level is that of every guard, also of the users.
-    ...(users === guard.guard
+    ...(users === guard.guard && config.guards.length > 1
       ? [
           `${nameOf('features.operators')} is on at a guard that has the users. Turn it on at the guard of the operators only: guards.admin.features.operators.`,
         ]
