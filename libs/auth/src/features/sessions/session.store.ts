@@ -97,7 +97,6 @@ export class SessionStore {
       session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
-    const values = besides.flatMap((beside) => beside.values);
     this.insertStatement ??= this.insertOf(described.length + 8, besides);
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.insertStatement, [
       ...described,
@@ -108,18 +107,17 @@ export class SessionStore {
       origin?.session ?? null,
       jkt,
       this.clock.offset,
-      ...values,
+      ...besides.flatMap(({ values }) => values),
     ]);
     // A session that lost its pinned abilities in the column would have all abilities of its user.
     if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
     return row.authTime;
   }
 
-  /** The statement of each {@link insert}: the features of the guard are always the same. @param first number of their parameters */
+  /** The features of the guard are always the same. @param first number of their parameters */
   private insertOf(first: number, besides: readonly Beside[]): string {
-    let next = first;
-    const parts = besides.map(({ inserting, values }) => inserting((next += values.length) - values.length));
-    return this.statements().insertBeside(parts);
+    const firsts = besides.map((_, n) => besides.slice(0, n).reduce((next, { values }) => next + values.length, first));
+    return this.statements().insertBeside(besides.map(({ inserting }, n) => inserting(firsts[n]!)));
   }
 
   /** Whether a user has more live sessions than `sessions.maxPerUser`. Called after the session is stored. */

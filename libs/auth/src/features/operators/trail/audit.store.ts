@@ -98,18 +98,16 @@ const padOf = (secret: string, id: string): string =>
   `('x' || encode(sha256(${secret} || uuid_send(${id})), 'hex'))::bit(256)`;
 
 const COLUMNS = [
-  ...[
-    'guard',
-    'user_id',
-    'operation',
-    'outcome',
-    'reason',
-    'actor_kind',
-    'actor_guard',
-    'actor_id',
-    'session_id',
-    'personal',
-  ],
+  'guard',
+  'user_id',
+  'operation',
+  'outcome',
+  'reason',
+  'actor_kind',
+  'actor_guard',
+  'actor_id',
+  'session_id',
+  'personal',
 ];
 
 /** The members of a {@link NewLine}, as texts. */
