@@ -20,22 +20,6 @@ class Routes {
     return ANSWER;
   }
 
-  @Get('keyed')
-  @AcceptsKeys()
-  keyed() {
-    return ANSWER;
-  }
-
-  /** Access keys of one user after the other. */
-  @Get('keys')
-  keys(@Query('count') count: string): Promise<{ access_key: string }[]> {
-    return Promise.all(
-      Array.from({ length: Number(count) }, (_, i) =>
-        this.auth.accessKeys.create({ userId: String((i % PEOPLE) + 1) }, { label: 'bench' }),
-      ),
-    );
-  }
-
   @Get('empty')
   empty() {
     return ANSWER;
@@ -63,6 +47,28 @@ class Routes {
   }
 }
 
+/** Such a route needs `features.accessKeys`. */
+@Controller()
+class KeyRoutes {
+  constructor(private readonly auth: Auth) {}
+
+  @Get('keyed')
+  @AcceptsKeys()
+  keyed() {
+    return ANSWER;
+  }
+
+  /** Access keys of one user after the other. */
+  @Get('keys')
+  keys(@Query('count') count: string): Promise<{ access_key: string }[]> {
+    return Promise.all(
+      Array.from({ length: Number(count) }, (_, i) =>
+        this.auth.accessKeys.create({ userId: String((i % PEOPLE) + 1) }, { label: 'bench' }),
+      ),
+    );
+  }
+}
+
 /** Rate limits far above the load of a benchmark: requests are counted, but no limit is reached. */
 const MOST = 1e9;
 
@@ -78,6 +84,8 @@ const FEATURES: Readonly<Record<string, FeatureOptions>> = {
 
 /** A day in minutes: access tokens expire within the run, as all of a day's do. */
 const CHURNS = process.env.BENCH_CHURN !== undefined;
+
+const BENCHES_KEYS = process.env.BENCH_KEYS !== undefined;
 
 const BENCHES_MAILS = CHURNS || process.env.BENCH_CODES !== undefined;
 
@@ -98,7 +106,7 @@ class OurApp {
           features: {
             emailCode: BENCHES_MAILS,
             passwordReset: BENCHES_MAILS,
-            accessKeys: process.env.BENCH_KEYS !== undefined,
+            accessKeys: BENCHES_KEYS,
             lockout: CHURNS,
             knownDevices: CHURNS,
             ...FEATURES[process.env.BENCH_FEATURES ?? 'default'],
@@ -130,7 +138,7 @@ class OurApp {
           }),
         }),
       ],
-      controllers: [Routes, SpentController],
+      controllers: [Routes, SpentController, ...(BENCHES_KEYS ? [KeyRoutes] : [])],
     };
   }
 }

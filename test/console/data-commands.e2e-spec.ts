@@ -160,6 +160,30 @@ describe('the commands that act on data', () => {
     });
   });
 
+  describe('svc:locks', () => {
+    it('lists the accounts that are locked at any guard, the newest first, and no other counter', async () => {
+      expect(await place.run('svc:locks')).toEqual({ status: 0, stdout: 'No account is locked.\n', stderr: '' });
+      await lock('login', 'idn:eve\u001b[2J', 'api', '2 days');
+      await lock('two_factor', '7', 'api', '1 day');
+      await lock('login', 'id:8', 'admin');
+      await lock('login', 'id:9', 'api', '0 days', false);
+      const { status, stdout } = await place.run('svc:locks');
+      expect(status).toBe(0);
+      expect(stdout.split('\n')).toEqual([
+        'admin  login  id:8  until released',
+        'api  two_factor  7  until released',
+        'api  login  idn:eve?[2J  until released',
+        '',
+      ]);
+      expect(JSON.parse((await place.run('svc:locks', '--json')).stdout)).toContainEqual({
+        guard: 'api',
+        purpose: 'two_factor',
+        subject: '7',
+        seconds: null,
+      });
+    });
+  });
+
   describe('svc:prune', () => {
     const session = async (deadline: string): Promise<void> => {
       await client.query(

@@ -90,9 +90,14 @@ describe('the actions of an operator', () => {
     await t.login(ADA).expect(423);
     const { body } = await t.get(`${OPERATORS}/users/${user}`, operator.token);
     expect(body.locks).toEqual([{ purpose: 'login', seconds: null }]);
+    const limit = { name: 'account-failures', failures: 3, most: expect.any(Number), seconds: expect.any(Number) };
+    expect(body.limits).toEqual([limit]);
+    const again = await t.get(`${OPERATORS}/users/${user}`, operator.token);
+    expect(again.body.limits).toEqual([limit]);
     const released = t.recorded(AccountReleased);
     await act(t, operator, user, 'release').expect(204);
     expect(released).toHaveLength(1);
+    expect((await t.get(`${OPERATORS}/users/${user}`, operator.token)).body).toMatchObject({ locks: [], limits: [] });
     await t.session();
   });
 
@@ -250,8 +255,8 @@ describe('the actions of an operator', () => {
     expect(body.data.slice(0, 4).toReversed()).toMatchObject([
       { operation: 'auth.operator.acted', outcome: 'succeeded', reason: 'suspend', text: 'ticket 7', ...by },
       { operation: 'auth.session.ended', reason: 'suspended', ...by },
-      { operation: 'auth.operator.acted', outcome: 'succeeded', reason: 'remove_credential', ...by },
-      { operation: 'auth.operator.acted', outcome: 'failed', reason: 'remove_credential', ...by },
+      { operation: 'auth.operator.acted', outcome: 'succeeded', reason: 'remove_credential two_factor', ...by },
+      { operation: 'auth.operator.acted', outcome: 'failed', reason: 'remove_credential two_factor', ...by },
     ]);
     expect((await t.get(`${OPERATORS}/users/${user}`, operator.token)).body.credentials).not.toHaveProperty('audit');
     await act(t, operator, user, 'restore').expect(204);

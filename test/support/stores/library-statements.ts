@@ -137,7 +137,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
   },
   pageHistory: {
     text: /FROM "svc_audit" WHERE guard = \$1 AND user_id = \$2 AND id </,
-    rows: 'svc_audit by guard, user_id',
+    rows: 'svc_audit by guard, user_id, svc_audit_keys by guard, user_id',
   },
   eraseHistoryKey: {
     text: /^DELETE FROM "svc_audit_keys" WHERE guard = \$1 AND user_id/,

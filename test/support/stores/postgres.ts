@@ -36,11 +36,14 @@ export class PostgresServer {
     return this.running.url;
   }
 
-  /** @param crash stops as if killed: without a checkpoint and without a message to the clients */
-  async stop(crash = false): Promise<void> {
+  /**
+   * @param crash stops as if killed: without a checkpoint and without a message to the clients; `SIGKILL` kills the server process
+   * alone, and its backends find it dead
+   */
+  async stop(crash: boolean | 'SIGKILL' = false): Promise<void> {
     const [pid] = readFileSync(join(this.directory, 'data', 'postmaster.pid'), 'utf8').split('\n');
     const stopped = this.running.stop();
-    if (crash) process.kill(Number(pid), 'SIGQUIT');
+    if (crash) process.kill(Number(pid), crash === true ? 'SIGQUIT' : crash);
     await stopped;
   }
 

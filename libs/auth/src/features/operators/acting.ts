@@ -74,10 +74,18 @@ export class Acting implements OnModuleInit {
     if (!mayAct({ asked: asked.abilities, offered: operators.abilities, ofUser }))
       throw new errors.ValidationFailed({ abilities: [operatorsText('auth.acting_abilities')] });
     if (await this.standings.isRefused(userId)) throw new NotApplicable('auth.cannot_act');
+    const left = await this.secondsLeft(operator.guard, operator.familyId);
     const claims = { act: { sub: operator.userId, guard: operator.guard } };
     const id = `${PREFIX}${operator.guard}:${operator.userId}`;
     const origin = { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' };
-    const start = { userId, claims, accessOnly: seconds, label: operators.label, origin, abilities: asked.abilities };
+    const start = {
+      userId,
+      claims,
+      accessOnly: Math.min(seconds, left),
+      label: operators.label,
+      origin,
+      abilities: asked.abilities,
+    };
     const tokens = await this.actions.recorded('act', act, async () => {
       const refused = (error: unknown): boolean => error instanceof identity.SignInRefused;
       const started = await this.signIn.startForHost(start).catch(deadline.valueIf(refused, null));
@@ -105,6 +113,17 @@ export class Acting implements OnModuleInit {
     await actingAs({ kind: 'system' }, async () => {
       for (const { id } of started) await this.sessions.end(id, 'revoked');
     });
+  }
+
+  /** Seconds until the session of an operator is over if it is not used any more. @throws Unauthenticated */
+  private async secondsLeft(guard: string, familyId: string): Promise<number> {
+    if (!pg.isUuid(familyId)) return Infinity;
+    const own = await this.realms.get(guard).get(session.SessionStore).find(familyId);
+    const left = own
+      ? Math.floor(Math.min(own.expiresAt, own.lastUsedAt + (own.idleTimeout ?? Infinity)) - own.now)
+      : 0;
+    if (left < 1) throw new errors.Unauthenticated(true);
+    return left;
   }
 
   private optionsOf(operatorGuard: string) {

@@ -4,19 +4,17 @@ import {
   Realm,
   RealmScope,
   Realms,
-  SecurityStore,
   crypto,
   deadline,
   errors,
   event,
   http,
   identity,
-  locking,
   pg,
   session,
   settings,
 } from '../../kit';
-import { keysOf } from './operator-view';
+import { AccountLocks } from './operator-view';
 import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { type OperatorAction, OperatorActed } from './operators.events';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
@@ -24,32 +22,18 @@ import { Suspensions, usersOf } from './suspension';
 import type { AuditActor } from './trail/audit.policy';
 import { AuditTrail, actingAs } from './trail/audit-trail';
 
+/** Which part of the account an action concerns. */
+interface ActedPart {
+  readonly sessionId?: string | null;
+  readonly detail?: string;
+}
+
 /** Who acts on which account, and why. */
 export interface OperatorAct {
   readonly userId: string;
   readonly reason: string;
   /** The operator; null for the console and for code of the host. */
   readonly operator: Pick<identity.Caller, 'guard' | 'userId' | 'familyId'> | null;
-}
-
-/** Releases the locks and the limits of one account. */
-@Injectable()
-export class AccountRelease {
-  constructor(
-    private readonly lockout: locking.AccountLockout,
-    private readonly locks: locking.LoginLocks,
-    private readonly limits: locking.FailureLimits,
-    private readonly store: SecurityStore,
-  ) {}
-
-  /** @param email of the account, whose mailed codes have a counter as well; null without one */
-  async release(userId: string, email: string | null): Promise<void> {
-    const keys = await keysOf(this.locks, userId);
-    await this.lockout.release([...keys, ...(email === null ? [] : [locking.mailLock(email)])]);
-    // A client that has failed too often waits for the rest of its minute.
-    const limits = this.limits.ofAccount(keys, userId);
-    for (const limit of limits) await this.store.settle([limit], 'succeeded');
-  }
 }
 
 /** Makes the password of an account unusable, so that its owner has to choose a new one. */
@@ -95,7 +79,7 @@ export class OperatorActions {
     private readonly accounts: session.Accounts,
     private readonly sessions: session.SessionList,
     private readonly suspensions: Suspensions,
-    private readonly releases: AccountRelease,
+    private readonly locks: AccountLocks,
     private readonly requirement: PasswordRequirement,
     private readonly users: identity.TimedUserProvider,
     private readonly events: event.AuthEvents,
@@ -109,7 +93,7 @@ export class OperatorActions {
   /** Ends one session of this guard, or all sessions of the account at every guard. @throws SessionNotFound */
   async endSessions(act: OperatorAct, sessionId: string | null): Promise<void> {
     await this.requireTarget(act);
-    await this.recorded('end_sessions', act, () =>
+    await this.recorded('end_sessions', { ...act, sessionId }, () =>
       sessionId === null
         ? this.accounts.endAll(act.userId, 'operator')
         : this.sessions.end(act.userId, sessionId, 'operator'),
@@ -119,13 +103,13 @@ export class OperatorActions {
   /** Releases the locks and the limits of the account. */
   async release(act: OperatorAct): Promise<void> {
     const user = await this.requireTarget(act);
-    await this.recorded('release', act, () => this.releases.release(act.userId, this.users.emailOf(user)));
+    await this.recorded('release', act, () => this.locks.release(act.userId, this.users.emailOf(user)));
   }
 
   /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
   async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
     await this.requireTarget(act);
-    await this.recorded('remove_credential', act, async () => {
+    await this.recorded('remove_credential', { ...act, detail: [kind, id].filter(Boolean).join(':') }, async () => {
       if (!(await this.accounts.removeCredential({ userId: act.userId, kind, id })))
         throw new NotApplicable('auth.nothing_to_remove');
     });
@@ -195,7 +179,7 @@ export class OperatorActions {
    * Makes a change that is not one transaction. Its line is written first, so that no change is without one; if the change
    * fails, another line says so.
    */
-  async recorded<T>(action: OperatorAction, act: OperatorAct, change: () => Promise<T>): Promise<T> {
+  async recorded<T>(action: OperatorAction, act: OperatorAct & ActedPart, change: () => Promise<T>): Promise<T> {
     await this.record(this.database.query, action, act);
     try {
       const result = await this.inNameOf(act, change);
@@ -212,14 +196,20 @@ export class OperatorActions {
     return this.trail ? actingAs(actorOf(act), work) : work();
   }
 
-  private async record(sql: pg.Sql, action: OperatorAction, act: OperatorAct, outcome?: event.Outcome): Promise<void> {
-    const { userId, reason: text } = act;
+  private async record(
+    sql: pg.Sql,
+    action: OperatorAction,
+    act: OperatorAct & ActedPart,
+    outcome?: event.Outcome,
+  ): Promise<void> {
+    const { userId, reason: text, sessionId, detail } = act;
     await this.trail?.record(sql, {
       userId,
       operation: 'auth.operator.acted',
       outcome,
-      reason: action,
+      reason: detail ? event.printable(`${action} ${detail}`).slice(0, LONGEST_DETAIL) : action,
       actor: actorOf(act),
+      sessionId,
       text,
     });
   }
@@ -251,6 +241,9 @@ export class OperatorActions {
 
 const actorOf = ({ operator }: OperatorAct): AuditActor =>
   operator ? { kind: 'operator', guard: operator.guard, id: operator.userId } : { kind: 'console' };
+
+/** Longest text of an action with its detail, which is the text of a request. */
+const LONGEST_DETAIL = 200;
 
 /** How often the end of the sessions of a suspended user is tried again. */
 const ENDS = 3;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RealmScope, data, identity, locking, manifest, session } from '../../kit';
+import { RealmScope, SecurityStore, data, identity, locking, manifest, session } from '../../kit';
 import { UserNotFound } from './operators.errors';
 import { type ShownSuspension, Suspensions } from './suspension';
 
@@ -19,14 +19,72 @@ export interface ShownLock {
   readonly seconds: number | null;
 }
 
+/** A limit on the failures of an account in a period, all clients together. */
+export interface ShownLimit {
+  readonly name: string;
+  readonly failures: number;
+  /** The number of failures that closes it. */
+  readonly most: number;
+  /** Seconds until the period ends. */
+  readonly seconds: number;
+}
+
 /** What an operator sees of an account. */
 export interface OperatedAccount {
   readonly user: FoundUser;
   readonly suspension: ShownSuspension | null;
   readonly locks: readonly ShownLock[];
+  /** Those that have counted a failure. */
+  readonly limits: readonly ShownLimit[];
   readonly sessions: Awaited<ReturnType<session.SessionList['list']>>;
   /** Factors, passkeys, identities, devices and keys: the parts of the export of the account, without sessions. */
   readonly credentials: Readonly<Record<string, unknown>>;
+}
+
+/** The locks and the limits of one account. */
+@Injectable()
+export class AccountLocks {
+  constructor(
+    private readonly lockout: locking.AccountLockout,
+    private readonly locks: locking.LoginLocks,
+    private readonly limits: locking.FailureLimits,
+    private readonly store: SecurityStore,
+  ) {}
+
+  async show(userId: string): Promise<Pick<OperatedAccount, 'locks' | 'limits'>> {
+    const keys = await this.keysOf(userId);
+    const [seconds, limits] = [
+      await Promise.all(keys.map((key) => this.lockout.secondsLocked(key))),
+      this.limits.ofAccount(keys, userId),
+    ];
+    const buckets = await Promise.all(limits.map((limit) => this.store.peek(limit)));
+    return {
+      locks: keys
+        .map(({ purpose }, at) => ({ purpose, seconds: seconds[at]! }))
+        .filter((lock) => lock.seconds > 0)
+        .map((lock) => (Number.isFinite(lock.seconds) ? lock : { ...lock, seconds: null })),
+      limits: limits
+        .map(({ key, max: most }, at) => {
+          const { counted: failures, secondsLeft } = buckets[at]!;
+          return { name: key.split(':')[2]!, failures, most, seconds: Math.ceil(secondsLeft) };
+        })
+        .filter(({ failures }) => failures > 0),
+    };
+  }
+
+  /** @param email of the account, whose mailed codes have a counter as well; null without one */
+  async release(userId: string, email: string | null): Promise<void> {
+    const keys = await this.keysOf(userId);
+    await this.lockout.release([...keys, ...(email === null ? [] : [locking.mailLock(email)])]);
+    // A client that has failed too often waits for the rest of its minute.
+    for (const limit of this.limits.ofAccount(keys, userId)) await this.store.settle([limit], 'succeeded');
+  }
+
+  /** The counters of failures that can lock a user. */
+  private async keysOf(userId: string): Promise<locking.LockKey[]> {
+    const ofUser = locking.USER_PURPOSES.map((purpose) => locking.userLock(purpose, userId));
+    return [...(await this.locks.ofUserId(userId)), ...ofUser];
+  }
 }
 
 /** The features whose parts of the export are not read: they are members of their own, and the history has pages. */
@@ -38,8 +96,7 @@ export class OperatorView {
   constructor(
     private readonly users: identity.TimedUserProvider,
     private readonly suspensions: Suspensions,
-    private readonly lockout: locking.AccountLockout,
-    private readonly locks: locking.LoginLocks,
+    private readonly locks: AccountLocks,
     private readonly sessions: session.SessionList,
     private readonly scope: RealmScope,
     @Inject(manifest.MANIFESTS) private readonly manifests: readonly manifest.Feature[],
@@ -61,9 +118,9 @@ export class OperatorView {
   async show(userId: string): Promise<OperatedAccount> {
     const user = await this.users.findById(userId);
     if (!user) throw new UserNotFound();
-    const [suspension, locks, sessions, exported] = await Promise.all([
+    const [suspension, held, sessions, exported] = await Promise.all([
       this.suspensions.find(userId),
-      this.locksOf(userId),
+      this.locks.show(userId),
       this.sessions.list(userId, null),
       data.exportOf(
         this.manifests.filter(({ name }) => !SHOWN_APART.includes(name)),
@@ -71,7 +128,7 @@ export class OperatorView {
         userId,
       ),
     ]);
-    return { user: this.describe(user), suspension, locks, sessions, credentials: { ...exported } };
+    return { user: this.describe(user), suspension, ...held, sessions, credentials: { ...exported } };
   }
 
   private describe(user: object): FoundUser {
@@ -82,21 +139,4 @@ export class OperatorView {
       email_verified: this.users.isEmailVerified(user),
     };
   }
-
-  private async locksOf(userId: string): Promise<ShownLock[]> {
-    const held = await Promise.all(
-      (await keysOf(this.locks, userId)).map(async (key) => ({
-        purpose: key.purpose,
-        seconds: await this.lockout.secondsLocked(key),
-      })),
-    );
-    const active = held.filter(({ seconds }) => seconds > 0);
-    return active.map(({ purpose, seconds }) => ({ purpose, seconds: Number.isFinite(seconds) ? seconds : null }));
-  }
 }
-
-/** The counters of failures that can lock a user. */
-export const keysOf = async (locks: locking.LoginLocks, userId: string): Promise<locking.LockKey[]> => [
-  ...(await locks.ofUserId(userId)),
-  ...locking.USER_PURPOSES.map((purpose) => locking.userLock(purpose, userId)),
-];

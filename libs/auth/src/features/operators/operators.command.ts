@@ -93,11 +93,12 @@ async function shown(services: Services, action: string, userId: string, { json 
         )
         .join('\n') || 'The user has no session.'
     );
-  const { user, suspension, locks, sessions, credentials } = account;
+  const { user, suspension, locks, limits, sessions, credentials } = account;
   return [
     `${user.id}  ${user.identifier ?? '-'}  ${user.email ?? '-'}  ${user.email_verified ? 'verified' : 'not verified'}`,
     `suspended: ${suspension ? `${suspension.reason} (until ${suspension.ends_at ?? 'restored'})` : 'no'}`,
     `locks: ${locks.map(({ purpose, seconds }) => `${purpose} (${seconds ?? 'until released'})`).join(', ') || 'none'}`,
+    `limits: ${limits.map(({ name, failures, most, seconds }) => `${name} ${failures} of ${most} (${seconds})`).join(', ') || 'none'}`,
     `sessions: ${sessions.length}`,
     ...Object.entries(credentials).map(([name, part]) => `${name}: ${JSON.stringify(part)}`),
   ].join('\n');

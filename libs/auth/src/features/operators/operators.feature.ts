@@ -1,7 +1,7 @@
 import { data, defineFeature, event, limiter, mailing, type settings } from '../../kit';
 import { Acting, ActorGate, isActing } from './acting';
-import { AccountRelease, OperatorActions, PasswordRequirement } from './operator-actions';
-import { OperatorView } from './operator-view';
+import { OperatorActions, PasswordRequirement } from './operator-actions';
+import { AccountLocks, OperatorView } from './operator-view';
 import { USER_COMMAND } from './operators.command';
 import { OperatorFlow, OperatorsController, SUSPENSION } from './operators.controller';
 import { OPERATOR_REASONS } from './operators.errors';
@@ -23,6 +23,12 @@ function optionErrors(guard: settings.GuardConfig, config: settings.AuthConfig):
     ...(config.guards.some((other) => other.guard === users)
       ? []
       : [`${nameOf('operators.users')} (SVC_OPERATORS_USERS) names no guard: "${users}".`]),
+    // An option of the top level is that of every guard, also of the users.
+    ...(users === guard.guard && config.guards.length > 1
+      ? [
+          `${nameOf('features.operators')} is on at a guard that has the users. Turn it on at the guard of the operators only: guards.admin.features.operators.`,
+        ]
+      : []),
     ...(features.abilities || hooks.abilities
       ? []
       : [
@@ -66,7 +72,7 @@ export const operatedAccounts = defineFeature('operatedAccounts', {
   events: OPERATOR_EVENTS,
   exportedIfUsed: { suspension: SUSPENSION },
   commands: { user: USER_COMMAND },
-  providers: [OperatorView, OperatorActions, AccountRelease, PasswordRequirement, Acting, ActorGate],
+  providers: [OperatorView, OperatorActions, AccountLocks, PasswordRequirement, Acting, ActorGate],
   on: {
     refusesSessions: (services) => services.get(Suspensions).check,
     originCurrent: isActing,

@@ -112,7 +112,7 @@ export class NewSessions {
       jkt,
       life,
     };
-    const besides = await Promise.all(this.scope.hooks('sessionStart').map((store) => store(this.scope, session)));
+    const besides = this.scope.hooks('sessionStart').map((store) => store(this.scope, session));
     const accessToken = await this.store
       .insert(session, besides)
       .then((since) =>

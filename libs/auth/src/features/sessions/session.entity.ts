@@ -197,15 +197,15 @@ export interface NewSession {
   life: SessionLife;
 }
 
-/** A statement that is a part of the one that stores a session: there is no session without its row, and no row without the session. */
+/** A part of the statement that stores a session: there is no session without its rows, and no row without the session. */
 export interface Beside {
   /**
-   * Makes an `INSERT`, which can read the time of the session: `moment.now`.
+   * Makes common table expressions that insert rows. They can read the time of the session: `moment.now`. The same for each session.
    *
-   * @param parameter the parameter with the value, such as `$18`
+   * @param first the number of the parameter with the first of the values: 19 for `$19`
    */
-  readonly insert: (parameter: string) => string;
-  readonly value: string;
+  readonly inserting: (first: number) => string;
+  readonly values: readonly unknown[];
 }
 
 /** A session as read by a refresh. */

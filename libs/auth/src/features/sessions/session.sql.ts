@@ -132,7 +132,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
            LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
 
   const insertBeside = (besides: readonly string[]): string => `
-    WITH moment AS MATERIALIZED (SELECT ${now('$18')} AS now)${besides.map((beside, n) => `, beside${n} AS (${beside})`).join('')}
+    WITH moment AS MATERIALIZED (SELECT ${now('$18')} AS now)${besides.map((beside) => `, ${beside}`).join('')}
     INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
                              idle_timeout, remembered, credential_id, origin, origin_session, jkt, created_at)
     SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),

@@ -32,6 +32,7 @@ export type BeforeCommit = (familyIds: string[], ended: readonly EndedRow[], sql
 /** Contains all queries of sessions, restricted to the realm's guard. */
 @Injectable()
 export class SessionStore {
+  private insertStatement: string | undefined;
   private readonly statements = once((): SessionStatements => {
     const { users } = this;
     return sessionStatements(this.database, users instanceof TypeormUserProvider ? users.existsSql('s.user_id') : null);
@@ -96,10 +97,8 @@ export class SessionStore {
       session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
-    const first = described.length + 8;
-    const { insert, insertBeside } = this.statements();
-    const statement = besides.length ? insertBeside(besides.map((one, n) => one.insert(`$${first + n}`))) : insert;
-    const [row] = await this.database.query<{ kept: boolean; authTime: number }>(statement, [
+    this.insertStatement ??= this.insertOf(described.length + 8, besides);
+    const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.insertStatement, [
       ...described,
       idleTimeout,
       remembered,
@@ -108,11 +107,17 @@ export class SessionStore {
       origin?.session ?? null,
       jkt,
       this.clock.offset,
-      ...besides.map(({ value }) => value),
+      ...besides.flatMap(({ values }) => values),
     ]);
     // A session that lost its pinned abilities in the column would have all abilities of its user.
     if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
     return row.authTime;
+  }
+
+  /** The features of the guard are always the same. @param first number of their parameters */
+  private insertOf(first: number, besides: readonly Beside[]): string {
+    const firsts = besides.map((_, n) => besides.slice(0, n).reduce((next, { values }) => next + values.length, first));
+    return this.statements().insertBeside(besides.map(({ inserting }, n) => inserting(firsts[n]!)));
   }
 
   /** Whether a user has more live sessions than `sessions.maxPerUser`. Called after the session is stored. */

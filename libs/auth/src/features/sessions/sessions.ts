@@ -51,7 +51,7 @@ declare module '../../foundation/realm/feature' {
   }
   interface HookPoints {
     /** What a feature stores together with a session, in one statement. */
-    readonly sessionStart?: (services: GuardServices, session: NewSession) => Promise<Beside>;
+    readonly sessionStart?: (services: GuardServices, session: NewSession) => Beside;
     /** Runs in each transaction that ends sessions, or deletes their rows while they are live. An error keeps the sessions. */
     readonly sessionEnd?: (
       services: GuardServices,

@@ -34,6 +34,15 @@ export function counting(start: () => Promise<TestedStore>): void {
     await counters.expectSecondsLeft(limit, 60);
   });
 
+  it('are read without a count', async () => {
+    const limit = counters.limit(1);
+    expect(await counters.read(limit)).toEqual(EMPTY);
+    await counters.count([limit]);
+    for (let i = 0; i < 3; i++) expect(await counters.read(limit)).toEqual(ONCE);
+    await counters.settle([limit], 'succeeded');
+    expect(await counters.count([limit])).toMatchObject({ admitted: true });
+  });
+
   it('count an attempt under every limit or under none, and return the counters in the order of the limits', async () => {
     const [wide, narrow, other] = [counters.limit(9, 600), counters.limit(1), counters.limit(5, 30)];
     expect(await counters.count([wide, narrow])).toMatchObject({

@@ -155,6 +155,11 @@ export abstract class SecurityStore {
    */
   abstract count(limits: readonly Limit[], pending?: boolean): Promise<Tally>;
 
+  /** The state of a counter. Counts nothing: no attempt is below a maximum of 0. One atomic operation. */
+  async peek({ key, group, seconds }: Limit): Promise<Bucket> {
+    return (await this.count([{ key, group, seconds, max: 0 }])).buckets[0]!;
+  }
+
   /** Ends a pending attempt under every limit that counted it. One atomic operation for each server. */
   abstract settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void>;
 }

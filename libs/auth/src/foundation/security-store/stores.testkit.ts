@@ -191,10 +191,8 @@ export class Counters {
     return { key: this.key(), max, seconds, ...(blockSeconds !== undefined && { blockSeconds }) };
   }
 
-  /** Reads a counter. With a maximum of 0 every attempt is refused, so that the read counts nothing. */
-  async read({ key }: Limit): Promise<Bucket> {
-    const { buckets } = await this.count([{ key, max: 0, seconds: 1 }]);
-    return buckets[0]!;
+  read(limit: Limit): Promise<Bucket> {
+    return this.store.peek(limit);
   }
 
   async fill(limit: Limit): Promise<void> {

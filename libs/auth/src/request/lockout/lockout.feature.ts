@@ -4,6 +4,7 @@ import type { ChangeSource } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { AccountLockout, LOCKOUT_EVENTS, LockRelease } from './lockout';
 import { CreateSvcLockouts1763800000000, LockoutCounter } from './lockout.entity';
+import { LOCKS_COMMAND } from './lockout.command';
 import { LockoutStore, LoginLocks, erasedSubjects, lockedUserId } from './lockout.store';
 import { LOCKOUT_OPTIONS } from './lockout.options';
 
@@ -26,6 +27,7 @@ export const lockout = defineFeature('lockout', {
   mails: { accountLocked: { ...CHANGE_MAIL, onceIn: 'hour' } },
   informs: { accountLocked: [informOnLock] },
   events: LOCKOUT_EVENTS,
+  commands: { locks: LOCKS_COMMAND },
   providers: [AttemptGuard, FailureLimiter, FailureLimits, LockoutStore, LockRelease, LoginLocks, AccountLockout],
   data: {
     entities: [{ entity: LockoutCounter, migration: CreateSvcLockouts1763800000000 }],

@@ -14,9 +14,9 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 /** Number of rows that one statement of a sweep reads. */
 const PAGE = 1000;
 
-/** The columns of a {@link Lock}. The fourth parameter is the offset of the clock. */
-const LOCK = `extract(epoch FROM locked_at)::float8 AS "lockedAt",
-              extract(epoch FROM clock_timestamp() + $4::interval)::float8 AS now`;
+/** The columns of a {@link Lock}. @param offset the parameter with the offset of the clock */
+const lockOf = (offset: string): string => `extract(epoch FROM locked_at)::float8 AS "lockedAt",
+              extract(epoch FROM clock_timestamp() + ${offset}::interval)::float8 AS now`;
 
 /** An attempt that was counted at one guard. */
 export interface Reserved {
@@ -53,10 +53,19 @@ export class LockoutStore {
   /** The counter of this guard; null without one. */
   async find({ purpose, subject }: LockKey): Promise<Lock | null> {
     const [lock] = await this.database.query<Lock>(
-      `SELECT ${LOCK} FROM ${this.table()} WHERE purpose = $1 AND subject = $2 AND guard = $3`,
+      `SELECT ${lockOf('$4')} FROM ${this.table()} WHERE purpose = $1 AND subject = $2 AND guard = $3`,
       [purpose, subject, this.realm.guard, this.clock.offset],
     );
     return lock ?? null;
+  }
+
+  /** The locks of this guard, also those that have expired: the newest thousand, the newest first. */
+  locks(): Promise<(LockKey & Lock)[]> {
+    return this.database.query(
+      `SELECT purpose, subject, ${lockOf('$2')} FROM ${this.table()}
+        WHERE guard = $1 AND locked_at IS NOT NULL ORDER BY locked_at DESC LIMIT ${PAGE}`,
+      [this.realm.guard, this.clock.offset],
+    );
   }
 
   /**
@@ -143,7 +152,7 @@ export class LockoutStore {
          SELECT id FROM ${this.table()}
           WHERE guard = ANY($1::text[]) AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
           ORDER BY array_position($1::text[], guard::text), id FOR UPDATE))
-       RETURNING guard, purpose, subject, ${LOCK}`,
+       RETURNING guard, purpose, subject, ${lockOf('$4')}`,
       [names, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject), this.clock.offset],
     );
     const released = new Map(

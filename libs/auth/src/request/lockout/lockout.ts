@@ -5,7 +5,7 @@ import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, Realms } from '../../foundation/realm/realm';
 import { secondsHeld } from './lockout.policy';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -67,6 +67,14 @@ export class AccountLockout {
     if (!key.subject || !this.realm.options.features.lockout) return 0;
     const lock = await this.unlessMissing(this.store.find(key), null);
     return lock ? secondsHeld(lock, this.realm.options.lockout.releaseAfter) : 0;
+  }
+
+  /** The locks of this guard that are active, the newest first, with the seconds as {@link secondsLocked}. */
+  async held(): Promise<(LockKey & { seconds: number })[]> {
+    const { features, lockout } = this.realm.options;
+    const locks = features.lockout ? await this.unlessMissing(this.store.locks(), []) : [];
+    const held = locks.map((lock) => ({ ...lock, seconds: secondsHeld(lock, lockout.releaseAfter) }));
+    return held.filter(({ seconds }) => seconds > 0);
   }
 
   /**
@@ -150,14 +158,23 @@ export class AccountLockout {
 /** Whether an attempt has locked an account, at any guard. */
 const hasLocked = (reserved: readonly Reserved[]): boolean => reserved.some(({ lockedAt }) => lockedAt !== null);
 
-/** Releases locks for an operator, who specifies a login lock by the identifier of the account. */
+/** Lists and releases locks for an operator, who specifies a login lock by the identifier of the account. */
 @Injectable()
 export class LockRelease {
   constructor(
     private readonly lockout: AccountLockout,
     private readonly users: TimedUserProvider,
     private readonly locks: LoginLocks,
+    private readonly realms: Realms,
   ) {}
+
+  /** The active locks of all guards, with their guard: see {@link AccountLockout.held}. */
+  async held() {
+    const locks = this.realms.all.map(async (scope) =>
+      (await scope.get(AccountLockout).held()).map((lock) => ({ guard: scope.realm.guard, ...lock })),
+    );
+    return (await Promise.all(locks)).flat();
+  }
 
   /**
    * Clears a counter, locked or not, and resolves to what was cleared.

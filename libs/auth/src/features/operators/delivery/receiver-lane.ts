@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { deadline, errors, http } from '../../../kit';
-import { type PushOutcome, nextAttempt, pushOutcome, pauseAfter } from './security-event.policy';
+import { type PushOutcome, askedPause, nextAttempt, pushOutcome, pauseAfter } from './security-event.policy';
 import type { ClaimedEvent, SecurityEventStore } from './security-event.store';
 import type { SecurityEventReceiver } from './security-events.options';
 
@@ -19,6 +19,8 @@ const POLL_SECONDS = 15;
 interface Answer {
   readonly outcome: PushOutcome;
   readonly failure: string | null;
+  /** Seconds for which the receiver asks. */
+  readonly asked?: number;
 }
 
 /** Posts a token (RFC 8935 §2). @throws any error of the network, or of the function of the host */
@@ -42,7 +44,12 @@ async function post(
   });
   const outcome = pushOutcome(response.status);
   const code = outcome === 'refused' ? await errorCode(response) : undefined;
-  return { outcome, failure: outcome === 'accepted' ? null : `status ${response.status}${code ? ` ${code}` : ''}` };
+  const asked = askedPause(response.headers.get('retry-after'), new Date());
+  return {
+    outcome,
+    asked,
+    failure: outcome === 'accepted' ? null : `status ${response.status}${code ? ` ${code}` : ''}`,
+  };
 }
 
 /** The member `err` of a refusal (RFC 8935 §2.3). Other texts of a receiver are neither stored nor logged. */
@@ -126,7 +133,7 @@ export class ReceiverLane {
   }
 
   private async deliver({ position, attempts, claims }: ClaimedEvent): Promise<PushOutcome> {
-    const { outcome, failure } = await this.attempt(claims);
+    const { outcome, failure, asked } = await this.attempt(claims);
     if (outcome === 'accepted') {
       await this.store.remove(position);
       return outcome;
@@ -135,7 +142,7 @@ export class ReceiverLane {
       await this.store.release(position, null, 0);
       return outcome;
     }
-    const seconds = nextAttempt(outcome, attempts);
+    const seconds = nextAttempt(outcome, attempts, asked);
     await this.store.release(position, failure, seconds);
     if (seconds === null)
       this.logger.error(

@@ -9,20 +9,14 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Clock, Realm, deadline, event, identity, manifest, session, settings } from '../../../kit';
+import { BackgroundRows } from '../background-rows';
 import { ReceiverLane } from './receiver-lane';
 import { type SecurityChange, caepClaims, isRevocation } from './security-event.policy';
 import { type NewSecurityEvent, SecurityEventStore } from './security-event.store';
 
 /** `typ` of the tokens (RFC 8417 §2.3). No token of the library has this type, so a token for a receiver is no access token. */
 const TYPE = 'secevent+jwt';
-
-/** Maximum number of tokens that wait for PostgreSQL in this process, and number that one statement stores. */
-const [MAX_WAITING, PAGE] = [10_000, 500];
-
-/** Pause in milliseconds before a long outage of PostgreSQL is looked at again. */
-const PAUSE_MS = 1000;
 
 /**
  * Delivers the security events of a guard to the receivers of its options: at least once, and those of a user in order. An event is
@@ -34,9 +28,7 @@ const PAUSE_MS = 1000;
 @Injectable()
 export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
-  private readonly waiting: NewSecurityEvent[] = [];
-  private writing: Promise<void> | undefined;
-  private isClosing = false;
+  private readonly waiting: BackgroundRows<NewSecurityEvent>;
   private readonly lanes: readonly ReceiverLane[];
 
   constructor(
@@ -44,13 +36,17 @@ export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstr
     private readonly realm: Realm,
     private readonly clock: Clock,
     private readonly events: event.AuthEvents,
-    private readonly background: deadline.BackgroundWork,
+    background: deadline.BackgroundWork,
     private readonly moduleRef: ModuleRef,
     private readonly adapterHost: HttpAdapterHost,
     keyring: identity.Keyring,
     @Inject(manifest.MANIFESTS) private readonly manifests: readonly manifest.Feature[],
     @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
   ) {
+    this.waiting = new BackgroundRows('security events', background, async (rows) => {
+      await this.store.add(rows);
+      this.wake();
+    });
     const sign = (claims: object): string => identity.signJws(keyring, TYPE, claims);
     const { receivers } = realm.options.securityEvents;
     this.lanes = config.verifyOnly ? [] : receivers.map((to) => new ReceiverLane(to, store, sign, this.logger));
@@ -77,7 +73,7 @@ export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstr
 
   /** Requests that are still running may store events, which other processes deliver. */
   async onModuleDestroy(): Promise<void> {
-    this.isClosing = true;
+    this.waiting.close();
     await Promise.all(this.lanes.map((lane) => lane.stop()));
   }
 
@@ -86,7 +82,7 @@ export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstr
    * frozen between requests, in a job.
    */
   async deliver(): Promise<void> {
-    await this.writing;
+    await this.waiting.written();
     await Promise.all(this.lanes.map((lane) => lane.run()));
   }
 
@@ -110,34 +106,6 @@ export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstr
     const iat = this.clock.seconds();
     const claims = { iss: issuer, iat, ...caepClaims(of, issuer, iat) };
     for (const { name: receiver, audience: aud } of securityEvents.receivers)
-      this.waiting.push({ userId: of.userId, receiver, claims: { ...claims, jti: randomUUID(), aud } });
-    const surplus = this.waiting.splice(MAX_WAITING).length;
-    if (surplus) this.lost(surplus, 'too many wait for PostgreSQL');
-    if (this.writing) return;
-    this.writing = deadline.RequestScope.detached(() => this.write());
-    this.background.add(this.writing);
-  }
-
-  /** Stores what waits, in its order. Tries again while PostgreSQL is not available, until the application closes. */
-  private async write(): Promise<void> {
-    while (this.waiting.length) {
-      const events = this.waiting.slice(0, PAGE);
-      try {
-        await deadline.repeatWhileUnavailable(() => this.store.add(events));
-      } catch (error) {
-        if (deadline.isInconclusive(error) && !this.isClosing) {
-          await sleep(PAUSE_MS, undefined, { ref: false });
-          continue;
-        }
-        this.lost(events.length, (error as Error)?.message);
-      }
-      this.waiting.splice(0, events.length);
-    }
-    this.writing = undefined;
-    this.wake();
-  }
-
-  private lost(count: number, why: string): void {
-    this.logger.error(`${count} security events are lost: ${why}`);
+      this.waiting.add({ userId: of.userId, receiver, claims: { ...claims, jti: randomUUID(), aud } });
   }
 }

@@ -2,6 +2,7 @@ import {
   type PushOutcome,
   caepClaims,
   isRevocation,
+  askedPause,
   nextAttempt,
   pushOutcome,
   pauseAfter,
@@ -71,6 +72,21 @@ describe('an answer of a receiver', () => {
     ['refused', 10, null],
   ])('that is %s at attempt %d is followed by another one after %p seconds', (outcome, attempts, seconds) => {
     expect(nextAttempt(outcome, attempts)).toBe(seconds);
+  });
+
+  it.each<[string | null, number]>([
+    [null, 0],
+    ['', 0],
+    ['soon', 0],
+    ['-5', 0],
+    ['0', 0],
+    ['120', 120],
+    ['999999999', 3600],
+    ['Sat, 28 Nov 2026 00:01:00 GMT', 60],
+    ['Fri, 27 Nov 2026 00:01:00 GMT', 0],
+  ])('whose receiver sends Retry-After %j waits for %d seconds or more', (header, seconds) => {
+    expect(askedPause(header, new Date('2026-11-28T00:00:00Z'))).toBe(seconds);
+    expect(nextAttempt('failed', 1, seconds)).toBe(Math.max(seconds, 2));
   });
 
   it('that is refused gets its last attempt when caches of the public keys have ended', () => {

@@ -51,6 +51,20 @@ export const pauseAfter = (failures: number): number => Math.min(2 ** failures, 
 /** Attempts of a token that is refused: for a quarter of an hour, so that a receiver has read the keys again. */
 const REFUSALS = 10;
 
-/** Seconds before the next attempt; null if the token is given up. One that was not judged is given up by its age. Pure. */
-export const nextAttempt = (outcome: PushOutcome, attempts: number): number | null =>
-  outcome === 'refused' && attempts >= REFUSALS ? null : pauseAfter(attempts);
+/** The longest time in seconds for which a receiver can ask. */
+const LONGEST_ASKED = 3600;
+
+/** The seconds of the header `Retry-After` (RFC 9110 §10.2.3), up to an hour; 0 without a valid one. Pure. */
+export function askedPause(header: string | null, now: Date): number {
+  const text = header ?? '';
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now.getTime()) / 1000);
+  return Math.min(Math.max(seconds || 0, 0), LONGEST_ASKED);
+}
+
+/**
+ * Seconds before the next attempt; null if the token is given up. One that was not judged is given up by its age. Pure.
+ *
+ * @param asked by the receiver
+ */
+export const nextAttempt = (outcome: PushOutcome, attempts: number, asked = 0): number | null =>
+  outcome === 'refused' && attempts >= REFUSALS ? null : Math.max(pauseAfter(attempts), asked);

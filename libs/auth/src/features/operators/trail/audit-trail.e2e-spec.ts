@@ -262,7 +262,40 @@ describe('a page of a history', () => {
 });
 
 describe('the history of a deleted account', () => {
-  const t = TestApp.forFile({ options: { features: { audit: true } } });
+  let meanwhile: () => Promise<unknown> = async () => undefined;
+  // It is called when the start of a session is admitted, and before the session is stored.
+  const tokenClaims = async () => {
+    await meanwhile();
+    return {};
+  };
+  const t = TestApp.forFile({ options: { features: { audit: true }, hooks: { tokenClaims } } });
+  afterEach(() => (meanwhile = async () => undefined));
+
+  it('has no key that a session has made which was starting during the deletion', async () => {
+    const id = await t.person(ADA);
+    const { access_token: token } = await t.session();
+    const proof = await confirmationTokenOf(t, token);
+    meanwhile = async () => {
+      meanwhile = async () => undefined;
+      await asConfirmed(t, 'delete', '/auth/account', token, proof).expect(204);
+      await t.auth.settled();
+      expect(await stored(t, 'svc_audit_keys')).toEqual([]);
+    };
+    await t.login(ADA).expect(422);
+    await t.auth.settled();
+    const lines = await t.database.getRepository(AuditLine).findBy({ userId: String(id) });
+    expect(lines.map(({ reason }) => reason)).toContain('discarded');
+    expect(await stored(t, 'svc_audit_keys')).toEqual([]);
+  });
+
+  it('makes the key of an account once, whichever of many sessions is the first', async () => {
+    const id = await t.person(ADA);
+    await Promise.all(
+      Array.from({ length: 8 }, () => t.http.post('/auth/login').send({ email: ADA, password: PASSWORD })),
+    );
+    const { data } = await trailOf(t).page(String(id));
+    expect(data.map(({ ip }) => ip)).toEqual(Array.from({ length: 8 }, () => '127.0.0.1'));
+  });
 
   it('keeps its lines, whose personal fields nobody can read any more; those of others stay readable', async () => {
     await t.person(ADA);
@@ -328,6 +361,17 @@ describe('the lines of sessions', () => {
     await other.auth.revoke(revoked);
     await Promise.all([t.auth.revoke(revoked), other.auth.revokeAll(id), t.auth.revokeAll(id)]);
     expect(await ends()).toEqual({ [capped]: 'cap', [revoked]: 'revoked', [out]: 'revoked' });
+  });
+
+  it('say that a copy of a refresh token was used, which ended the session', async () => {
+    await t.person(ADA);
+    const { refresh_token: first } = await t.session();
+    await t.refresh(first).expect(200);
+    t.clock.advance(600);
+    await t.refresh(first).expect(401);
+    const lines = await t.database.getRepository(AuditLine).find({ order: { id: 'DESC' }, take: 2 });
+    expect(told(lines as never[]).toSorted()).toEqual(['refresh_token.reused', 'session.ended: reuse']);
+    expect(new Set(lines.map(({ sessionId }) => sessionId)).size).toBe(1);
   });
 
   it('say that a session was discarded, whose tokens were sent to nobody', async () => {

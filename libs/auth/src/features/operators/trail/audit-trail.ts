@@ -1,10 +1,9 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Realm, deadline, event, identity, pg, session } from '../../../kit';
-import { AuditKeys } from './audit-keys';
+import { BackgroundRows } from '../background-rows';
 import { type AuditActor, type HistoryQuery, causerOf, enderOf, isTaken, outcomeOf } from './audit.policy';
-import { type AuditEntry, AuditStore, type AuditedLine, type HistoryPage } from './audit.store';
-import { BackgroundLines } from './background-lines';
+import { type AuditEntry, AuditStore, type AuditedLine, type HistoryPage, type NewLine } from './audit.store';
 
 const acting = new AsyncLocalStorage<AuditActor>();
 let running = 0;
@@ -31,23 +30,40 @@ const surroundings = (): [AuditActor | undefined, boolean] => [
   deadline.RequestScope.current !== undefined,
 ];
 
+/** Somebody had a copy of a refresh token: the user, or another person. */
+const [REUSED, UNKNOWN] = ['auth.refresh_token.reused', { kind: 'user' }] as const;
+
+/** A line that waits in the background. */
+interface WaitingLine {
+  readonly entry: AuditEntry;
+  /** As `performance.now()` returned it. */
+  readonly since: number;
+  /** Computed once: an attempt without an answer may have inserted it. */
+  line?: NewLine;
+}
+
 /**
  * The history of the accounts of one guard. The start and the end of a session are written in its transaction, and what an
  * operator does with {@link record}. All other lines are those of the security log about an account; they are written after the
  * commit, in the background.
  */
 @Injectable()
-export class AuditTrail implements OnModuleInit {
+export class AuditTrail implements OnModuleInit, OnModuleDestroy {
+  /** Refusals wait by themselves: anyone can cause them, and they must not displace other lines. */
+  private readonly waiting: readonly [lines: BackgroundRows<WaitingLine>, refusals: BackgroundRows<WaitingLine>];
+
   constructor(
     private readonly store: AuditStore,
-    private readonly keys: AuditKeys,
-    private readonly background: BackgroundLines,
     private readonly database: pg.Database,
     private readonly log: event.SecurityLog,
     private readonly events: event.AuthEvents,
-    private readonly users: identity.UserProvider,
+    private readonly users: identity.TimedUserProvider,
     private readonly realm: Realm,
-  ) {}
+    work: deadline.BackgroundWork,
+  ) {
+    const rows = (what: string) => new BackgroundRows<WaitingLine>(what, work, (waiting) => this.write(waiting));
+    this.waiting = [rows('lines of histories'), rows('refusals in histories')];
+  }
 
   onModuleInit(): void {
     const { guard } = this.realm;
@@ -61,9 +77,13 @@ export class AuditTrail implements OnModuleInit {
     });
   }
 
+  onModuleDestroy(): void {
+    for (const rows of this.waiting) rows.close();
+  }
+
   /** Writes a line in the transaction of the caller. */
   async record(sql: pg.Sql, entry: AuditEntry): Promise<void> {
-    await this.store.insert(sql, [this.store.line(entry, await this.keys.findOrCreate(sql, entry.userId))]);
+    this.forgetDeleted(await this.store.insert(sql, [this.store.line(entry)]));
   }
 
   /** A page of the history of an account, for an operator. */
@@ -72,34 +92,56 @@ export class AuditTrail implements OnModuleInit {
   }
 
   /** The line of a session that starts, for the statement that stores the session. */
-  async ofStart({ userId, familyId, ip, userAgent }: session.NewSession): Promise<session.Beside> {
+  ofStart({ userId, familyId, ip, userAgent }: session.NewSession): session.Beside {
     const [named, inRequest] = surroundings();
     const actor: AuditActor = named ?? { kind: inRequest ? 'user' : 'host' };
-    const key = (ip ?? userAgent) === null ? null : await this.keys.findOrCreate(this.database.query, userId);
     const operation = 'auth.session.started';
     const entry: AuditEntry = { userId, operation, actor, sessionId: familyId, ip, userAgent };
-    return { insert: this.store.insertSql, value: JSON.stringify([this.store.line(entry, key)]) };
+    const { insertingOne: inserting } = this.store;
+    return { inserting, values: this.store.valuesOf(this.store.line(entry)) };
   }
 
   /** Writes the lines of sessions that end, in their transaction. The client of a session is in the line of its start. */
   async recordEnds(sql: pg.Sql, ended: readonly session.EndedRow[], reason: session.SessionEnding): Promise<void> {
     const actor = enderOf(reason, ...surroundings());
-    const operation = 'auth.session.ended';
+    const entries = ended.flatMap(({ id: sessionId, userId }): AuditEntry[] => [
+      // The event of it does not know the user.
+      ...(reason === 'reuse'
+        ? [{ userId, operation: REUSED, outcome: 'failed', actor: UNKNOWN, sessionId } as const]
+        : []),
+      { userId, operation: 'auth.session.ended', reason, actor, sessionId },
+    ]);
     await this.store.insert(
       sql,
-      ended.map(({ id, userId }) => this.store.line({ userId, operation, reason, actor, sessionId: id }, null)),
+      entries.map((entry) => this.store.line(entry)),
     );
+    // The start of a session that found its user deleted may have made the key again.
+    if (reason === 'discarded') this.forgetDeleted(ended.map(({ userId }) => userId));
+  }
+
+  /** Deletes the keys of accounts that were deleted before their key was made. */
+  private forgetDeleted(userIds: readonly string[]): void {
+    for (const userId of userIds)
+      void deadline.bestEffort('deleting the key of a deleted account', async () => {
+        if (!(await this.users.findById(userId))) await this.store.forget(userId);
+      });
   }
 
   private take({ event: operation, user_id: userId, ...line }: event.SecurityLine): void {
-    this.background.add({
-      userId: userId!,
-      operation,
-      outcome: outcomeOf(operation),
-      reason: line.reason ?? line.purpose,
-      actor: causerOf(operation, ...surroundings()),
-      sessionId: line.session_id,
-      ip: line.ip,
-    });
+    const outcome = outcomeOf(operation);
+    const actor = causerOf(operation, ...surroundings());
+    const { reason = line.purpose, session_id: sessionId, ip } = line;
+    const entry = { userId: userId!, operation, outcome, reason, actor, sessionId, ip };
+    const row = { entry, since: performance.now() };
+    const [lines, refusals] = this.waiting;
+    // Refusals that are the same are one line, while it waits.
+    if (outcome === 'failed') refusals.add(row, JSON.stringify([userId, operation, reason, ip]));
+    else lines.add(row);
+  }
+
+  private async write(waiting: readonly WaitingLine[]): Promise<void> {
+    const [now, read] = [await this.store.now(), performance.now()];
+    const lines = waiting.map((one) => (one.line ??= this.store.line(one.entry, now - (read - one.since) / 1000)));
+    this.forgetDeleted(await this.store.insert(this.database.query, lines));
   }
 }

@@ -48,20 +48,25 @@ export class AuditLine {
   @data.Column({ name: 'session_id', type: 'text', nullable: true })
   sessionId!: string | null;
 
-  /** The address, the user agent and the free text, encrypted under the key of the account. */
+  /** The address, the user agent and the free text, encrypted under `encryption.key` and a key of the line. */
   @Exclude()
   @data.Column({ type: 'text', nullable: true, select: false })
   personal!: string | null;
 
+  /** The key of the line, XOR a hash of the key of the account and the id. */
+  @Exclude()
+  @data.Column({ type: 'bit', length: 256, nullable: true, select: false })
+  seal!: string | null;
+
   /** The fields for JSON, without the encrypted ones. */
   toJSON(): object {
-    const { personal: _, ...shown } = this;
+    const { personal: _personal, seal: _seal, ...shown } = this;
     return shown;
   }
 }
 
 /**
- * The key of the personal fields of an account, encrypted under `encryption.key`. It is deleted with the account.
+ * The key of the personal fields of an account. They are readable with it and `encryption.key` only. It is deleted with the account.
  *
  * @publicApi
  */
@@ -74,12 +79,12 @@ export class AuditKey {
   userId!: string;
 
   @Exclude()
-  @data.Column({ name: 'key_encrypted', type: 'text', select: false })
-  keyEncrypted!: string;
+  @data.Column({ type: 'bytea', select: false })
+  secret!: Buffer;
 
   /** The fields for JSON, without the key. */
   toJSON(): object {
-    const { keyEncrypted: _, ...shown } = this;
+    const { secret: _, ...shown } = this;
     return shown;
   }
 }
@@ -100,7 +105,8 @@ export class CreateSvcAudit1764800000000 extends data.CreatesTable {
         actor_guard text,
         actor_id text,
         session_id text,
-        personal text
+        personal text,
+        seal bit(256)
       )`,
     'CREATE INDEX svc_audit_account ON svc_audit (guard, user_id, id)',
   ];
@@ -113,7 +119,7 @@ export class CreateSvcAuditKeys1764800000001 extends data.CreatesTable {
       CREATE TABLE svc_audit_keys (
         guard text NOT NULL,
         user_id text NOT NULL,
-        key_encrypted text NOT NULL,
+        secret bytea NOT NULL,
         CONSTRAINT svc_audit_keys_pkey PRIMARY KEY (guard, user_id)
       )`,
   ];

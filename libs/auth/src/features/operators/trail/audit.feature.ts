@@ -1,10 +1,8 @@
 import { Realm, data, defineFeature, schema } from '../../../kit';
-import { AuditKeys } from './audit-keys';
 import { AuditTrail } from './audit-trail';
 import { AuditKey, AuditLine, CreateSvcAudit1764800000000, CreateSvcAuditKeys1764800000001 } from './audit.entity';
 import { AUDIT_MODULE_OPTIONS, AUDIT_OPTIONS } from './audit.options';
 import { AuditStore } from './audit.store';
-import { BackgroundLines } from './background-lines';
 import { HISTORY_LINE, HistoryController, HistoryFlow } from './history.controller';
 
 /** The history of accounts: what happened, when, and by whom. */
@@ -16,7 +14,7 @@ export const audit = defineFeature('audit', {
   capabilities: { history: HistoryFlow },
   controllers: [HistoryController],
   exportedIfUsed: { audit: schema.listOf(HISTORY_LINE) },
-  providers: [BackgroundLines, AuditTrail],
+  providers: [AuditTrail],
   page: 'operators.md',
   on: {
     sessionStart: (services, session) => services.get(AuditTrail).ofStart(session),
@@ -27,7 +25,7 @@ export const audit = defineFeature('audit', {
       { entity: AuditLine, migration: CreateSvcAudit1764800000000 },
       { entity: AuditKey, migration: CreateSvcAuditKeys1764800000001 },
     ],
-    stores: [AuditKeys, AuditStore],
+    stores: [AuditStore],
     export: {
       audit: async (services, userId) =>
         data.ifUsed(await services.get(AuditStore).export(userId), services.get(Realm).options.features.audit),

@@ -1,9 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { Clock, Realm, deadline, type event, pg, settings } from '../../../kit';
-import { type AccountKey, AuditKeys, type PersonalFields } from './audit-keys';
-import { AuditLine } from './audit.entity';
+import { Clock, Realm, crypto, deadline, type event, pg, settings } from '../../../kit';
+import { AuditKey, AuditLine } from './audit.entity';
 import { type AuditActor, type HistoryQuery, PAGE } from './audit.policy';
+
+/** What is known about the client or the reason of a line. */
+export interface PersonalFields {
+  readonly ip?: string | null;
+  readonly userAgent?: string | null;
+  /** The reason that a person has written. */
+  readonly text?: string | null;
+}
 
 /** What happened to an account. */
 export interface AuditEntry extends PersonalFields {
@@ -67,7 +74,12 @@ export interface NewLine {
   readonly [column: string]: string | number | null;
 }
 
-type Row = Omit<AuditedLine, 'at' | 'ip' | 'user_agent' | 'text'> & { time: Date; personal: string | null };
+type Row = Omit<AuditedLine, 'at' | 'ip' | 'user_agent' | 'text'> & {
+  readonly time: Date;
+  readonly personal: string | null;
+  /** The key of the line as binary digits; null after the key of the account was deleted. */
+  readonly key: string | null;
+};
 
 /** Number of lines that one step of the sweep deletes, and that an export has. */
 const [SWEPT, LARGEST] = [250, 1_000_000];
@@ -81,40 +93,79 @@ const idAt = (at: string, digits: string): string =>
 /** The part of an id that the statement does not compute. */
 const nonceOf = (id: string): string => id.replaceAll('-', '').slice(16);
 
-const COLUMNS = 'guard, user_id, operation, outcome, reason, actor_kind, actor_guard, actor_id, session_id, personal';
+/** SQL of what hides the key of a line. It is computed by PostgreSQL alone, so no statement has to read the key of the account first. */
+const padOf = (secret: string, id: string): string =>
+  `('x' || encode(sha256(${secret} || uuid_send(${id})), 'hex'))::bit(256)`;
 
-/** Contains all queries of the history. A line is of a source of users. Times are from the database's clock. */
+const COLUMNS = [
+  'guard',
+  'user_id',
+  'operation',
+  'outcome',
+  'reason',
+  'actor_kind',
+  'actor_guard',
+  'actor_id',
+  'session_id',
+  'personal',
+];
+
+/** The members of a {@link NewLine}, as texts. */
+const FIELDS = ['nonce', 'at', 'key', 'secret', ...COLUMNS];
+
+/**
+ * Contains all queries of the history. A line is of a source of users. Times are from the database's clock.
+ *
+ * The personal fields of a line are encrypted under `encryption.key` and a random key of the line, which is stored hidden by the
+ * key of the account. The statement that inserts the line hides it, and makes the key of an account without one.
+ */
 @Injectable()
 export class AuditStore {
   private readonly table = pg.once(() => this.database.table(AuditLine));
+  private readonly keys = pg.once(() => this.database.table(AuditKey));
 
   constructor(
     private readonly database: pg.Database,
-    private readonly keys: AuditKeys,
     private readonly clock: Clock,
     private readonly realm: Realm,
     @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
   ) {}
 
   /**
-   * A statement that inserts the lines of a parameter, where `moment.now` is the time. A line that is there is not inserted again.
+   * Common table expressions that insert lines, where `moment.now` is the time. A line that is there is not inserted again.
+   * `audit_made` has the accounts that get a key. Of concurrent statements, one makes it, and the others wait for it.
+   *
+   * @param rows a SELECT of the fields
    */
-  readonly insertSql = (parameter: string): string => `
-    INSERT INTO ${this.table()} (id, at, ${COLUMNS})
-    SELECT ${idAt('l.time', 'l.nonce')}, l.time, ${COLUMNS.replaceAll(/\w+/g, 'l.$&')}
-      FROM (SELECT j.*, coalesce(to_timestamp(j.at), moment.now) AS time
-              FROM moment, json_to_recordset(${parameter}::json) AS j (nonce text, at float8, guard text, user_id text,
-                   operation text, outcome text, reason text, actor_kind text, actor_guard text, actor_id text,
-                   session_id text, personal text)) l
-    ON CONFLICT (id) DO NOTHING`;
+  private inserting(rows: string): string {
+    const known = `SELECT secret FROM ${this.keys()} k WHERE k.guard = l.guard AND k.user_id = l.user_id AND l.personal IS NOT NULL`;
+    const key = `coalesce(known, (SELECT m.secret FROM audit_made m WHERE m.user_id = l.user_id))`;
+    return `
+      audit_lines AS MATERIALIZED (
+        SELECT l.*, t.time, ${idAt('t.time', 'l.nonce')} AS id, (${known}) AS known
+          FROM moment, (${rows}) l, LATERAL (SELECT coalesce(to_timestamp(l.at::float8), moment.now) AS time) t),
+      audit_made AS (
+        INSERT INTO ${this.keys()} AS k (guard, user_id, secret)
+        SELECT guard, user_id, decode(max(secret), 'hex') FROM audit_lines
+         WHERE personal IS NOT NULL AND known IS NULL GROUP BY guard, user_id ORDER BY user_id
+        ON CONFLICT (guard, user_id) DO UPDATE SET secret = k.secret RETURNING user_id, secret),
+      audit_inserted AS (
+        INSERT INTO ${this.table()} (id, at, seal, ${COLUMNS.join(', ')})
+        SELECT id, time, ('x' || key)::bit(256) # ${padOf(key, 'id')}, ${COLUMNS.join(', ')} FROM audit_lines l
+        ON CONFLICT (id) DO NOTHING)`;
+  }
 
-  /** The line of an entry. @param key that of the account; null for a line without personal fields */
-  line(entry: AuditEntry, key: AccountKey | null, at: number | null = null): NewLine {
+  /** As {@link inserting}, of one line, whose {@link valuesOf values} are the parameters from `first` on. */
+  readonly insertingOne = (first: number): string =>
+    this.inserting(`SELECT ${FIELDS.map((field, n) => `$${first + n}::text AS ${field}`).join(', ')}`);
+
+  readonly valuesOf = (line: NewLine): unknown[] => FIELDS.map((field) => line[field] ?? null);
+
+  /** The line of an entry. @param at unix seconds; null for the time of the statement */
+  line(entry: AuditEntry, at: number | null = null): NewLine {
     const { userId, operation, outcome = 'succeeded', reason = null, actor, sessionId = null } = entry;
     const { ip = null, userAgent = null, text = null } = entry;
     const nonce = randomBytes(8).toString('hex');
-    const plain = ip ?? userAgent ?? text;
-    const personal = plain === null ? null : Buffer.from(JSON.stringify({ ip, userAgent, text }));
     return {
       nonce,
       at,
@@ -127,13 +178,44 @@ export class AuditStore {
       actor_guard: actor.guard ?? null,
       actor_id: actor.id ?? null,
       session_id: sessionId,
-      personal: personal && key && key.encrypt(personal, this.contextOf(userId, nonce)),
+      ...((ip ?? userAgent ?? text) !== null && this.encrypted({ ip, userAgent, text }, userId, nonce)),
     };
   }
 
-  async insert(sql: pg.Sql, lines: readonly NewLine[]): Promise<void> {
-    const moment = 'WITH moment AS MATERIALIZED (SELECT clock_timestamp() + $2::interval AS now)';
-    await sql(`${moment} ${this.insertSql('$1')}`, [JSON.stringify(lines), this.clock.offset]);
+  private encrypted(fields: PersonalFields, userId: string, nonce: string) {
+    const [key, secret] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+    const personal = this.under(key).encrypt(Buffer.from(JSON.stringify(fields)), this.contextOf(userId, nonce));
+    return { personal, key, secret };
+  }
+
+  private decrypted({ id, personal, key }: Row, userId: string): PersonalFields {
+    const hex = personal && key && BigInt(`0b${key}`).toString(16).padStart(64, '0');
+    const plain = hex && this.under(hex).decrypt(personal, this.contextOf(userId, nonceOf(id)));
+    return plain ? (JSON.parse(String(plain)) as PersonalFields) : {};
+  }
+
+  /** Needs both: the key of the line, and `encryption.key` or a former one. */
+  private under(key: string): crypto.Encryption {
+    const { key: current, previousKeys } = this.config.encryption;
+    return new crypto.Encryption([current!, ...previousKeys].map((own) => key + own));
+  }
+
+  /** Inserts lines. Resolves to the accounts that have got a key with it. */
+  async insert(sql: pg.Sql, lines: readonly NewLine[]): Promise<string[]> {
+    const made = await sql<{ userId: string }>(
+      `WITH moment AS MATERIALIZED (SELECT clock_timestamp() + $2::interval AS now), ${this.inserting(
+        `SELECT * FROM json_to_recordset($1::json) AS j (${FIELDS.map((field) => `${field} text`).join(', ')})`,
+      )}
+       SELECT user_id AS "userId" FROM audit_made`,
+      [JSON.stringify(lines), this.clock.offset],
+    );
+    return made.map(({ userId }) => userId);
+  }
+
+  /** Deletes the key of an account. */
+  async forget(userId: string): Promise<void> {
+    const statement = `DELETE FROM ${this.keys()} WHERE guard = $1 AND user_id = $2`;
+    await this.database.query(statement, [this.realm.source.key, userId]);
   }
 
   /** The time of the database in unix seconds. */
@@ -146,16 +228,15 @@ export class AuditStore {
   /** A page of the history of an account: one scan of a range of the index. */
   async page(userId: string, { before, limit = PAGE }: HistoryQuery): Promise<HistoryPage<AuditedLine>> {
     const rows = await this.database.query<Row>(
-      `SELECT id, at AS time, operation, outcome, reason, actor_kind AS actor, actor_guard, actor_id, session_id AS session, personal
+      `SELECT id, at AS time, operation, outcome, reason, actor_kind AS actor, actor_guard, actor_id, session_id AS session, personal,
+              (seal # ${padOf(`(SELECT secret FROM ${this.keys()} WHERE guard = $1 AND user_id = $2)`, 'id')})::text AS key
          FROM ${this.table()} WHERE guard = $1 AND user_id = $2 AND id < $3::uuid ORDER BY id DESC LIMIT $4`,
       [this.realm.source.key, userId, before ?? LAST, limit + 1],
     );
-    const shown = rows.slice(0, limit);
-    const key = shown.some(({ personal }) => personal) ? await this.keys.find(this.database.query, userId) : null;
-    const lines = shown.map(({ time, personal, ...row }): AuditedLine => {
-      const plain = personal && key?.decrypt(personal, this.contextOf(userId, nonceOf(row.id)));
-      const { ip = null, userAgent = null, text = null } = plain ? (JSON.parse(String(plain)) as PersonalFields) : {};
-      return { ...row, at: time.toISOString(), ip, user_agent: userAgent, text };
+    const lines = rows.slice(0, limit).map((row): AuditedLine => {
+      const { ip = null, userAgent = null, text = null } = this.decrypted(row, userId);
+      const { time, personal: _personal, key: _key, ...shown } = row;
+      return { ...shown, at: time.toISOString(), ip, user_agent: userAgent, text };
     });
     return { data: lines, next: rows.length > limit ? lines.at(-1)!.id : null };
   }
