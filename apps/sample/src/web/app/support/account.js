@@ -100,7 +100,7 @@ function suspended(view) {
         h('strong', {}, 'Suspended '),
         ago(since),
         end ? [', until ', time(end), '.'] : ', until somebody restores it.',
-        ' It cannot sign in, and its access keys are refused.',
+        ' The user cannot sign in, and access keys are refused.',
       ),
       h('q', { class: 'words' }, reason),
     ),

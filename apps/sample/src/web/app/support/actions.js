@@ -36,10 +36,15 @@ export async function refusalOf(error, { ability = 'read', user, repeat = '' } =
   return textOf(error);
 }
 
+/** The errors of fields for which the page has a clearer sentence than the server. */
+const FIELDS = { until: ['Choose a time from now to ten years ahead.'] };
+
 /** An error whose sentence is shown as it is, and which keeps the errors of the fields. */
 export const told = async (error, about) => {
   if (isSilent(error) && error.reason !== 'cancelled') return error;
-  return Object.assign(new Error(await refusalOf(error, about)), { errors: error.status === 422 ? error.errors : {} });
+  const named = error.status === 422 ? Object.entries(error.errors) : [];
+  const errors = Object.fromEntries(named.map(([name, texts]) => [name, FIELDS[name] ?? texts]));
+  return Object.assign(new Error(await refusalOf(error, about)), { errors });
 };
 
 /** A button of an action. If the role of the operator does not allow it, the button says so instead. */
@@ -72,8 +77,10 @@ export async function act(view, action) {
   const { user, again } = view;
   const { title, text, label, ability, path, done, danger = true, fields = [], repeat, onDone } = action;
   const { bodyOf = (values) => values } = action;
+  let isTried = false;
   const isDone = await openQuestion(title, (close, leave) => {
     const work = async (values) => {
+      isTried = true;
       try {
         const answer = await operators('POST', `/users/${encodeURIComponent(user.id)}/${path}`, bodyOf(values));
         await onDone?.(answer, values);
@@ -91,7 +98,7 @@ export async function act(view, action) {
     ];
   });
   // Also after a refusal: what was shown may be out of date.
-  await again();
+  if (isTried) await again();
   if (isDone) say(done);
   return isDone === true;
 }

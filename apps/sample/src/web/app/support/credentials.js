@@ -112,7 +112,7 @@ export function credentials(view) {
   const missing = parts.filter(({ held }) => !held.length).map(({ empty }) => empty);
   return [
     ...parts.filter(({ held }) => held.length).map((part) => shown(view, part)),
-    missing.length > 0 && section('missing', 'Not there', {}, none(`This account has ${list(missing)}.`)),
+    missing.length > 0 && section('missing', 'Not set up', {}, none(`This account has ${list(missing)}.`)),
   ];
 }
 

@@ -91,8 +91,8 @@ const COLUMNS = ['When', 'What', 'By', 'From'];
 
 const from = ({ ip, user_agent: agent }) =>
   ip || agent
-    ? [agent && deviceOf(agent), agent && ip && h('br'), ip].filter(Boolean)
-    : h('span', { class: 'muted' }, '–');
+    ? [agent && deviceOf(agent), agent && ip && ' ', agent && ip && h('br'), ip].filter(Boolean)
+    : h('span', { class: 'muted nothing' }, '–');
 
 const rowOf = (line, own) => {
   const { at, operation, outcome, reason, actor, actor_id: id, text } = line;

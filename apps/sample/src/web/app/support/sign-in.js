@@ -24,7 +24,7 @@ export function signIn(present) {
         { class: 'card', 'aria-label': 'Demo' },
         h('p', {}, 'Try it as an administrator, or as a support person who may do less.'),
         h(
-          'p',
+          'div',
           { class: 'ways' },
           as('Administrator', demo.administrator, 'primary'),
           as('Support person', demo.support),
