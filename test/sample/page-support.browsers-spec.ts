@@ -41,8 +41,8 @@ describeWithBrowser('the page of the support', () => {
 
     it('who is found by email and by id, and says that there is no other', async () => {
       const id = await idOf((await signIn()).body.access_token);
-      await tab.asks('nobody@example.com');
-      await tab.isRefused('No user has the email or id “nobody@example.com”.');
+      await tab.asks('unknown@example.com');
+      await tab.isRefused('No user has the email or id “unknown@example.com”.');
       await tab.asks('9eaf0a54-cd9a-42a2-ba2e-6ad5db1acc4e');
       await tab.isRefused('No user has the email or id “9eaf0a54-cd9a-42a2-ba2e-6ad5db1acc4e”.');
       for (const text of [ada.email, ` ${id.toUpperCase()} `]) {

@@ -99,7 +99,7 @@ function suspended(view) {
         {},
         h('strong', {}, 'Suspended '),
         ago(since),
-        end ? [', until ', time(end), '.'] : ', until somebody restores it.',
+        end ? [', until ', time(end), '.'] : ', until an operator restores it.',
         ' The user cannot sign in, and access keys are refused.',
       ),
       h('q', { class: 'words' }, reason),
@@ -125,7 +125,7 @@ const UNTIL = {
   label: 'End (optional)',
   type: 'datetime-local',
   required: false,
-  hint: 'In your time zone. Without an end, it lasts until somebody restores the account.',
+  hint: 'In your time zone. Without an end, it lasts until an operator restores the account.',
 };
 
 const suspend = (view) =>
@@ -254,7 +254,7 @@ function protection(view) {
   const release = () =>
     act(view, {
       title: 'Release locks and limits?',
-      text: 'Failed attempts are forgotten, so that the user can try again at once. Guessing by somebody else can go on, too.',
+      text: 'Failed attempts are forgotten, so that the user can try again at once. So can a person who guesses the password.',
       label: 'Release',
       ability: 'locks',
       path: 'release',

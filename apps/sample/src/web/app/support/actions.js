@@ -25,8 +25,8 @@ export async function refusalOf(error, { ability = 'read', user, repeat = '' } =
   if (status === 403 && message.includes('svc.operators.')) return lacks(ability);
   if (status === 403 && user)
     return String(user.id) === String((await me()).id)
-      ? 'This is your own account. Nobody changes the own account here: use the console.'
-      : 'This account belongs to an operator. Operators do not change each other here: use the console.';
+      ? 'This is your own account. No operator changes the own account: use the console.'
+      : 'This account belongs to an operator. No operator changes another one: use the console.';
   if (status === 404 && message.includes('user')) return 'This account does not exist any more.';
   if (status === 404) return 'It does not exist any more: it has ended or was removed in the meantime.';
   if (status === 429)

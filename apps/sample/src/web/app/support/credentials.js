@@ -34,7 +34,7 @@ const PARTS = [
     columns: ['Passkey', 'Last used'],
     row: ({ name, last_used_at: at }) => [h('strong', {}, name ?? 'Without a name'), whenUnix(at)],
     name: ({ name }) => `the passkey ${name ?? 'without a name'}`,
-    text: 'Nobody can sign in with it any more, and the sessions that it has started end.',
+    text: 'It no longer signs in, and the sessions that it has started end.',
     empty: 'no passkey',
   },
   {
