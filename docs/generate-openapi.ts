@@ -37,6 +37,7 @@ const VARIABLES = {
   SVC_FEATURE_PASSKEYS: 'true',
   SVC_PASSKEY_RP_ID: 'localhost',
   SVC_PASSKEY_ORIGINS: URL,
+  SVC_COOKIE_SECURE: 'false',
 };
 
 /** The OpenAPI document of the sample as a file. It is generated without stores, because none of its content depends on them. */

@@ -1,8 +1,10 @@
 import { type AuthModuleAsyncOptions, type FeatureOptions, type Limiter, authOptionsFromEnv } from '@svc/auth';
 import { type IdentityProvider, oidc } from '@svc/auth/identities';
+import { DataSource } from 'typeorm';
 import { CacheModule, SharedCache } from './cache.module';
 import type { Environment, SampleProvider } from './environment';
 import { Admin } from './users/admin.entity';
+import { abilitiesOf } from './users/admin-role';
 import { deleteUser } from './users/delete-user';
 import { StaffMember } from './users/staff-member.entity';
 import { languageOf } from './users/user-language';
@@ -26,7 +28,14 @@ const sixPerMinute: Limiter = (_, { guard, userId }) => ({
 
 /** Every feature whose needs are met. @param set what the environment switches on or off */
 function featuresOf(hasMailer: boolean, set: FeatureOptions = {}): FeatureOptions {
-  const features = { lockout: true, twoFactor: true, accessKeys: true, ...(hasMailer && MAIL_FEATURES), ...set };
+  const features = {
+    lockout: true,
+    twoFactor: true,
+    accessKeys: true,
+    audit: true,
+    ...(hasMailer && MAIL_FEATURES),
+    ...set,
+  };
   const { passkeys, registration, passwordReset } = features;
   return {
     conditionalCreate: passkeys === true,
@@ -52,6 +61,9 @@ function providersOf(provider: SampleProvider | undefined, url: string): Record<
   const endSession = { returnTo: `${url}/` };
   return { [PROVIDER]: oidc({ issuer, clientId, clientSecret, ...answer, endSession }) };
 }
+
+/** With which abilities an operator can act as a customer. */
+export const ACTING_ABILITIES = ['orders.read', 'orders.write'];
 
 export type SampleOptions = ReturnType<typeof sampleOptions>;
 
@@ -91,8 +103,11 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         ...admin,
         path: 'admin/auth',
         users: { entity: Admin },
+        // The support page keeps no token that a script can read.
+        cookieMode: admin.cookieMode ?? true,
         // The page, which mailed links open, is that of the customers.
-        features: { knownDevices: false, identities: false, accessKeys: false, ...admin.features },
+        features: { operators: true, knownDevices: false, identities: false, accessKeys: false, ...admin.features },
+        operators: { abilities: ACTING_ABILITIES, ...admin.operators },
       },
       // Signs in with a user name. Its users have no email, and no second factor.
       staff: {
@@ -106,13 +121,17 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
       },
     },
     imports: [CacheModule.forRedis(redisUrl)],
-    inject: [SharedCache],
-    useFactory: ({ cache }: SharedCache) => ({
+    inject: [SharedCache, DataSource],
+    useFactory: ({ cache }: SharedCache, source: DataSource) => ({
       ...values,
       cache,
       hooks: {
-        // A customer who signs in gets all abilities on orders. A pinned session keeps the abilities that it was given.
-        abilities: (_, { guard }) => (guard === 'api' ? ['orders.*'] : []),
+        // A customer who signs in gets all abilities on orders, an operator those of the role. A pinned session keeps the
+        // abilities that it was given.
+        abilities: async (id, { guard }) => {
+          if (guard === 'admin') return abilitiesOf(await source.getRepository(Admin).findOneBy({ id }));
+          return guard === 'api' ? ['orders.*'] : [];
+        },
         deleteUser,
       },
       // Mails about changes need a mailer, too.

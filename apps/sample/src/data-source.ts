@@ -1,5 +1,6 @@
 import { addTwoFactorColumns, authEntities, authMigrations } from '@svc/auth';
 import type { DataSourceOptions } from 'typeorm';
+import { AddAdminRole1764900000000 } from './migrations/1764900000000-add-admin-role';
 import { AddEmailVerified1763800100000 } from './migrations/1763800100000-add-email-verified';
 import { AddLanguageAndStaff1763950100000 } from './migrations/1763950100000-add-language-and-staff';
 import { CreateSample1763700100000 } from './migrations/1763700100000-create-sample';
@@ -21,6 +22,7 @@ export const dataSourceOptions = (url: string) =>
       addTwoFactorColumns('users', 1763900100000),
       addTwoFactorColumns('admins', 1763900200000),
       AddLanguageAndStaff1763950100000,
+      AddAdminRole1764900000000,
     ],
     installExtensions: false,
     uuidExtension: 'pgcrypto',

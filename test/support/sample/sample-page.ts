@@ -47,13 +47,13 @@ export class SampleVisit {
   /**
    * Starts the sample on a new database for all tests of a `describe` block.
    *
-   * @param given further variables, or what returns them; with `PORT`, the sample has that port
+   * @param given further variables, or what returns them for the URL of the database; with `PORT`, the sample has that port
    */
-  forTests(given: Record<string, string> | (() => Promise<Record<string, string>>) = {}): void {
+  forTests(given: Record<string, string> | ((database: string) => Promise<Record<string, string>>) = {}): void {
     beforeAll(async () => {
       this.complaints.length = 0;
-      const env = typeof given === 'function' ? await given() : given;
       this.database = await createEmptyDatabase();
+      const env = typeof given === 'function' ? await given(this.database.url) : given;
       this.running = await this.host.start({
         DATABASE_URL: this.database.url,
         NODE_ENV: 'development',
@@ -147,7 +147,7 @@ export class Tab {
   }
 
   /** Waits until a form shows, once, why it was refused, and the focus is at that message or at its field. */
-  async isRefused(text: string): Promise<void> {
+  async isRefused(text: string | RegExp): Promise<void> {
     await this.page.locator('.summary:focus, .field:has([aria-invalid]:focus) .error').getByText(text).waitFor();
     expect(await this.page.getByText(text).count()).toBe(1);
   }

@@ -8,6 +8,7 @@ import { User } from '../users/user.entity';
 export const DEMO = {
   user: 'demo@example.com',
   admin: 'root@example.com',
+  support: 'sam@example.com',
   staff: 'casey',
   password: 'correct-horse-battery',
 };
@@ -23,8 +24,11 @@ export async function createDemoAccounts(app: INestApplicationContext, isOffered
   const user = { email: DEMO.user, name: 'Demo', passwordHash, emailVerifiedAt: new Date() };
   await manager.createQueryBuilder().insert().into(User).values(user).orIgnore().execute();
   if (isOffered) await manager.update(User, { email: DEMO.user }, { passwordHash });
-  const admin = { email: DEMO.admin, passwordHash };
-  await manager.createQueryBuilder().insert().into(Admin).values(admin).orIgnore().execute();
+  const admins: Partial<Admin & { email: string; passwordHash: string }>[] = [
+    { email: DEMO.admin, passwordHash, role: 'administrator' },
+    { email: DEMO.support, passwordHash, role: 'support' },
+  ];
+  await manager.createQueryBuilder().insert().into(Admin).values(admins).orIgnore().execute();
   const member = { handle: DEMO.staff, passwordHash };
   await manager.createQueryBuilder().insert().into(StaffMember).values(member).orIgnore().execute();
 }

@@ -15,7 +15,7 @@ export function welcome({ url, databaseUrl, redisUrl, development }: Environment
     ...(seedDemo
       ? ([
           ['Customer', DEMO.user, `password ${DEMO.password}`],
-          ['Admin', DEMO.admin, 'same password, at /admin/auth/login'],
+          ['Admin', DEMO.admin, `same password, at ${url}/support; ${DEMO.support} may do less`],
         ] as [string, string, string][])
       : []),
     ['Stores', databaseUrl ? 'PostgreSQL' : `PostgreSQL in ${dataDir}`, hasRedis ? 'Redis' : 'no Redis: memory'],

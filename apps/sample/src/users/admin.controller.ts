@@ -2,19 +2,26 @@ import { Controller, Get, UseGuards } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 import { ThrottlerGuard } from '@nestjs/throttler';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Authenticated } from '@svc/auth';
+import { Authenticated, CurrentUser } from '@svc/auth';
 import type { Repository } from 'typeorm';
+import type { Admin } from './admin.entity';
 import { User } from './user.entity';
 
-/** A route of the second guard. It refuses the tokens of customers. */
-@Controller('admin/users')
+/** Routes of the second guard. They refuse the tokens of customers. */
+@Controller('admin')
 @ApiSecurity('admin_access_token')
 @Authenticated('admin')
 @UseGuards(ThrottlerGuard)
 export class AdminController {
   constructor(@InjectRepository(User) private readonly users: Repository<User>) {}
 
-  @Get()
+  /** The operator who is signed in. */
+  @Get('me')
+  show(@CurrentUser() { id, email, role }: Admin) {
+    return { data: { id, email, role } };
+  }
+
+  @Get('users')
   async list() {
     return { data: await this.users.find({ order: { email: 'ASC' } }) };
   }

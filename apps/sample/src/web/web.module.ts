@@ -5,10 +5,15 @@ import type { Environment } from '../environment';
 import { NotFoundFilter } from './not-found.filter';
 import { PublicUrl } from './own-host.guard';
 import { PAGE_CONFIG, PageConfig } from './page-config';
+import { SUPPORT_CONFIG, SupportConfig } from './support-config';
+import { SupportController } from './support.controller';
 import { WebController } from './web.controller';
 
-/** The web page of the sample. */
-@Module({ controllers: [WebController], providers: [{ provide: APP_FILTER, useClass: NotFoundFilter }] })
+/** The web pages of the sample: that of the customers, and that of the operators. */
+@Module({
+  controllers: [WebController, SupportController],
+  providers: [{ provide: APP_FILTER, useClass: NotFoundFilter }],
+})
 export class WebModule {
   static forPage(environment: Environment): DynamicModule {
     const config = {
@@ -16,7 +21,13 @@ export class WebModule {
       inject: [Auth],
       useFactory: (auth: Auth) => () => new PageConfig(environment, auth.guardConfig()),
     };
+    const support = {
+      provide: SUPPORT_CONFIG,
+      inject: [Auth],
+      useFactory: (auth: Auth) => () =>
+        new SupportConfig(environment, { own: auth.guard('admin').guardConfig(), ofUsers: auth.guardConfig() }),
+    };
     const publicUrl = { provide: PublicUrl, useValue: new PublicUrl(environment.url) };
-    return { module: WebModule, providers: [config, publicUrl] };
+    return { module: WebModule, providers: [config, support, publicUrl] };
   }
 }

@@ -17,9 +17,9 @@ function chosen() {
   }
 }
 
-/** The language that the user has chosen, or the first one of the browser that the page has. */
+/** The language of the document if it has only one, the one that the user has chosen, or the first one of the browser that the page has. */
 export const language =
-  [chosen(), ...navigator.languages]
+  [document.documentElement.dataset.only, chosen(), ...navigator.languages]
     .map((tag) => tag?.split('-')[0])
     .find((tag) => tag && Object.hasOwn(LANGUAGES, tag)) ?? 'en';
 

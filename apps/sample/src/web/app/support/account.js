@@ -1,0 +1,279 @@
+import { deviceOf } from '../device-name.js';
+import { ago, h, time } from '../dom.js';
+import { badge } from '../items.js';
+import { button, say } from '../feedback.js';
+import { act, actionButton } from './actions.js';
+import { actingSession, begin } from './acting.js';
+import { credentials } from './credentials.js';
+import { history, lastSignIns, newest, signIns } from './history.js';
+import { config, operators } from './session.js';
+import { none, section, table } from './table.js';
+
+/** The account of a user: `again()` shows it as it is now. */
+export async function account(id, again) {
+  const shown = await operators('GET', `/users/${encodeURIComponent(id)}`);
+  const lines = await newest(shown.user);
+  const view = { ...shown, again };
+  const attempts = lastSignIns(lines);
+  return [
+    card(view, attempts),
+    sessions(view),
+    protection(view),
+    ...credentials(view),
+    signIns(attempts),
+    await history(shown.user, lines),
+  ];
+}
+
+/** How long a lock lasts, or a time from now. */
+const inTime = (seconds) => ago(Date.now() + seconds * 1000);
+
+const fact = (what, ...value) => h('div', {}, h('dt', {}, what), h('dd', {}, value));
+
+function card(view, attempts) {
+  const { user, suspension, locks, sessions: open, credentials: held } = view;
+  const name = user.email ?? user.identifier ?? String(user.id);
+  const copy = async () => {
+    await navigator.clipboard.writeText(String(user.id));
+    say('The id is copied.', 'plain');
+  };
+  const last = attempts.find(({ outcome }) => outcome === 'succeeded');
+  const state = suspension
+    ? badge('Suspended', 'bad')
+    : locks.length
+      ? badge('Locked', 'bad')
+      : badge('Active', 'good');
+  return h(
+    'section',
+    { class: 'card account', 'aria-labelledby': 'account-heading' },
+    h(
+      'div',
+      { class: 'owner' },
+      h('span', { class: 'initial', 'aria-hidden': 'true' }, [...name][0].toUpperCase()),
+      h(
+        'div',
+        {},
+        h('h1', { id: 'account-heading', tabindex: -1 }, name),
+        h('p', { class: 'id' }, h('code', {}, String(user.id)), button('Copy id', copy, { class: 'quiet' })),
+        h(
+          'p',
+          { class: 'badges' },
+          state,
+          user.email_verified === false && badge('Email not confirmed', 'bad'),
+          user.email_verified && badge('Email confirmed'),
+          badge(held.two_factor?.enabled ? 'Two-factor on' : 'Two-factor off'),
+        ),
+      ),
+    ),
+    h(
+      'dl',
+      { class: 'facts' },
+      fact('Last sign-in', last ? ago(last.at) : 'not in the newest history'),
+      fact('Open sessions', String(open.length)),
+      fact('Passkeys', String(held.passkeys?.length ?? 0)),
+      fact('Access keys', String(held.access_keys?.length ?? 0)),
+    ),
+    suspension && suspended(view),
+    h(
+      'p',
+      { class: 'row actions' },
+      actionButton('Act as user', 'act', () => actAs(view)),
+      actionButton('Require new password', 'passwords', () => requirePassword(view)),
+      suspension
+        ? actionButton('Change suspension', 'suspensions', () => suspend(view))
+        : actionButton('Suspend', 'suspensions', () => suspend(view), { class: 'danger filled' }),
+    ),
+  );
+}
+
+function suspended(view) {
+  const { suspended_at: since, ends_at: end, reason } = view.suspension;
+  return h(
+    'div',
+    { class: 'state bad', role: 'group', 'aria-label': 'Suspension' },
+    h(
+      'div',
+      {},
+      h(
+        'p',
+        {},
+        h('strong', {}, 'Suspended '),
+        ago(since),
+        end ? [', until ', time(end), '.'] : ', until an operator restores it.',
+        ' The user cannot sign in, and access keys are refused.',
+      ),
+      h('q', { class: 'words' }, reason),
+    ),
+    actionButton('Restore', 'suspensions', () => restore(view), { class: 'primary' }),
+  );
+}
+
+const restore = (view) =>
+  act(view, {
+    title: 'Restore the account?',
+    text: 'The user can sign in again. Sessions that have ended stay ended.',
+    label: 'Restore account',
+    ability: 'suspensions',
+    path: 'restore',
+    danger: false,
+    done: 'The account is restored.',
+  });
+
+/** A time that the operator types in the own time zone. */
+const UNTIL = {
+  name: 'until',
+  label: 'End (optional)',
+  type: 'datetime-local',
+  required: false,
+  hint: 'In your time zone. Without an end, it lasts until an operator restores the account.',
+};
+
+const suspend = (view) =>
+  act(view, {
+    title: view.suspension ? 'Change the suspension?' : 'Suspend the account?',
+    text: 'All sessions end at once, and no new one starts. Access keys are refused while it lasts. The user gets a mail.',
+    label: view.suspension ? 'Change suspension' : 'Suspend account',
+    ability: 'suspensions',
+    path: 'suspend',
+    fields: [UNTIL],
+    bodyOf: ({ reason, until }) => ({ reason, ...(until && { until: new Date(until).toISOString() }) }),
+    repeat: 'The suspension may be stored already, and a session may be open for some minutes.',
+    done: 'The account is suspended, and its sessions have ended.',
+  });
+
+const requirePassword = (view) =>
+  act(view, {
+    title: 'Require a new password?',
+    text: 'The password stops working and all sessions end. The user gets a link by mail to choose a new one.',
+    label: 'Require new password',
+    ability: 'passwords',
+    path: 'require-password',
+    done: 'The password no longer works. A link was mailed to the user.',
+  });
+
+/** What an ability lets the operator do, in this application. */
+const ALLOWS = { 'orders.read': 'See the orders', 'orders.write': 'Order for the user' };
+
+function actAs(view) {
+  const { abilities: offered, seconds: most } = config.acting;
+  const minutes = Math.floor(most / 60);
+  const chosen = (values) => offered.filter((name) => values[name]);
+  return act(view, {
+    title: 'Act as the user?',
+    text: 'You get an access token of the user, which cannot change the account. The user gets a mail, and sees the session.',
+    label: 'Act as user',
+    ability: 'act',
+    path: 'act',
+    danger: false,
+    fields: [
+      ...offered.map((name, i) => ({
+        name,
+        type: 'checkbox',
+        label: ALLOWS[name] ?? name,
+        hint: name,
+        checked: i === 0,
+      })),
+      minutes > 1 && {
+        name: 'minutes',
+        label: 'Minutes',
+        type: 'number',
+        min: 1,
+        max: minutes,
+        value: Math.min(5, minutes),
+        hint: `At most ${minutes}. It also ends when you sign out.`,
+      },
+    ],
+    bodyOf: ({ reason, minutes: given, ...values }) => ({
+      reason,
+      abilities: chosen(values),
+      ...(given && { seconds: Number(given) * 60 }),
+    }),
+    onDone: (answer, values) => begin(view.user, answer, chosen(values)),
+    done: 'You act as the user now. The line at the top shows what you may do.',
+  });
+}
+
+function sessions(view) {
+  const open = view.sessions;
+  const acting = actingSession();
+  const all = () =>
+    act(view, {
+      title: 'End all sessions?',
+      text: 'The user is signed out everywhere, at once. Passwords, passkeys and keys stay.',
+      label: 'End all sessions',
+      ability: 'sessions',
+      path: 'end-sessions',
+      bodyOf: (values) => ({ ...values, all: true }),
+      done: 'All sessions have ended.',
+    });
+  const end = ({ id }, name) =>
+    act(view, {
+      title: `End the session ${name}?`,
+      text: 'Its next request is refused, however long its token would have lived.',
+      label: 'End session',
+      ability: 'sessions',
+      path: 'end-sessions',
+      bodyOf: (values) => ({ ...values, session: id }),
+      done: 'The session has ended.',
+    });
+  const row = (one) => {
+    const name = one.label ?? deviceOf(one.user_agent);
+    return [
+      [h('strong', {}, name), one.id === acting && [' ', badge('you', 'good')]].flat().filter(Boolean),
+      ago(one.last_used_at),
+      ago(one.created_at),
+      one.ip ?? '–',
+      ago(one.expires_at),
+      actionButton('End', 'sessions', () => end(one, name), {
+        class: 'small danger',
+        'aria-label': `End the session ${name}`,
+      }),
+    ];
+  };
+  return section(
+    'sessions',
+    'Sessions',
+    {
+      action: open.length > 0 && actionButton('End all sessions', 'sessions', all, { class: 'small danger filled' }),
+    },
+    open.length
+      ? table('Sessions', ['Device', 'Last used', 'Signed in', 'Address', 'Ends', ''], open.map(row))
+      : none('No open session.'),
+  );
+}
+
+/** What a counter of failures is about. */
+const PURPOSES = {
+  login: 'Sign-in with the password',
+  two_factor: 'Second factor',
+  confirm: 'Confirmation',
+};
+
+function protection(view) {
+  const { locks } = view;
+  const release = () =>
+    act(view, {
+      title: 'Release locks and limits?',
+      text: 'Failed attempts are forgotten, so that the user can try again at once. So can a person who guesses the password.',
+      label: 'Release',
+      ability: 'locks',
+      path: 'release',
+      danger: false,
+      done: 'Locks and limits are released.',
+    });
+  return section(
+    'protection',
+    'Locks and limits',
+    { action: actionButton('Release', 'locks', release, { class: locks.length ? 'small second' : 'small' }) },
+    locks.length
+      ? table(
+          'Locks',
+          ['What is locked', 'Ends'],
+          locks.map(({ purpose, seconds }) => [
+            [badge('locked', 'bad'), ' ', PURPOSES[purpose] ?? purpose],
+            seconds === null ? 'when it is released' : inTime(seconds),
+          ]),
+        )
+      : none('Nothing is locked. A release also forgets failed attempts that slow the user down.'),
+  );
+}

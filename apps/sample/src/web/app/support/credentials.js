@@ -1,0 +1,149 @@
+import { deviceOf } from '../device-name.js';
+import { ago, h } from '../dom.js';
+import { act, actionButton } from './actions.js';
+import { none, section, table } from './table.js';
+
+const when = (at) => (at ? ago(at) : 'never');
+
+/** Times of passkeys are unix seconds. */
+const whenUnix = (at) => (at === null ? 'never' : ago(at * 1000));
+
+const two = ({ two_factor: factor }) => (factor?.enabled ? [{ ...factor, id: undefined }] : []);
+
+/**
+ * The parts of the account by their members of `credentials`: heading, columns, what is in a row, and what a removal means. A part
+ * without a `name` of its rows can only be seen.
+ */
+const PARTS = [
+  {
+    id: 'factors',
+    title: 'Second factor',
+    member: 'two_factor',
+    rows: two,
+    columns: ['Factor', 'Since'],
+    row: ({ confirmed_at: at }) => [h('strong', {}, 'Authenticator app'), when(at)],
+    name: () => 'the authenticator app',
+    text: 'The recovery codes go with it. The user signs in with the password alone, until a new factor is set up. Be sure who asks.',
+    empty: 'no authenticator app',
+  },
+  {
+    id: 'passkeys',
+    title: 'Passkeys',
+    member: 'passkeys',
+    rows: ({ passkeys = [] }) => passkeys.map((one) => ({ ...one, id: one.credential_id })),
+    columns: ['Passkey', 'Last used'],
+    row: ({ name, last_used_at: at }) => [h('strong', {}, name ?? 'Without a name'), whenUnix(at)],
+    name: ({ name }) => `the passkey ${name ?? 'without a name'}`,
+    text: 'It no longer signs in, and the sessions that it has started end.',
+    empty: 'no passkey',
+  },
+  {
+    id: 'identities',
+    title: 'Linked accounts',
+    member: 'identities',
+    rows: ({ identities = [] }) => identities,
+    columns: ['Provider', 'Address there', 'Linked', 'Last used'],
+    row: ({ provider, email, linked_at: since, last_used_at: at }) => [
+      h('strong', {}, provider),
+      email ?? '–',
+      when(since),
+      when(at),
+    ],
+    name: ({ provider }) => `the account at ${provider}`,
+    text: 'The user can no longer sign in with it, and the sessions that it has started end.',
+    empty: 'no linked account',
+  },
+  {
+    id: 'access-keys',
+    title: 'Access keys',
+    member: 'access_keys',
+    rows: ({ access_keys: keys = [] }) => keys,
+    columns: ['Key', 'May', 'Last used', 'Ends'],
+    row: ({ label, abilities, last_used_at: at, expires_at: end }) => [
+      h('strong', {}, label),
+      h(
+        'span',
+        { class: 'names' },
+        abilities.map((name) => h('code', {}, name)),
+      ),
+      when(at),
+      end ? ago(end) : 'never',
+    ],
+    name: ({ label }) => `the access key ${label}`,
+    text: 'Scripts that use it are refused at once.',
+    empty: 'no access key',
+  },
+  {
+    id: 'trusted',
+    title: 'Trusted devices',
+    member: 'trusted_devices',
+    rows: ({ trusted_devices: devices = [] }) => devices,
+    columns: ['Device', 'Trusted', 'Ends'],
+    row: ({ user_agent: agent, created_at: since, expires_at: end }) => [
+      h('strong', {}, deviceOf(agent)),
+      when(since),
+      when(end),
+    ],
+    name: ({ user_agent: agent }) => `the trust in ${deviceOf(agent)}`,
+    text: 'The next sign-in on it needs the second factor again.',
+    empty: 'no trusted device',
+  },
+  {
+    id: 'devices',
+    title: 'Known devices',
+    member: 'known_devices',
+    rows: ({ known_devices: devices = [] }) => devices,
+    columns: ['Device', 'Last sign-in', 'First sign-in'],
+    row: ({ user_agent: agent, last_seen_at: last, first_seen_at: first }) => [
+      h('strong', {}, deviceOf(agent)),
+      when(last),
+      when(first),
+    ],
+    empty: 'no known device',
+  },
+];
+
+/** What the account has beside sessions, and in one sentence what it does not have. What the server does not have is not shown. */
+export function credentials(view) {
+  const parts = PARTS.filter(({ member }) => view.credentials[member] !== undefined).map((part) => ({
+    ...part,
+    held: part.rows(view.credentials),
+  }));
+  const missing = parts.filter(({ held }) => !held.length).map(({ empty }) => empty);
+  return [
+    ...parts.filter(({ held }) => held.length).map((part) => shown(view, part)),
+    missing.length > 0 && section('missing', 'Not set up', {}, none(`This account has ${list(missing)}.`)),
+  ];
+}
+
+/** `no a, no b and no c` */
+const list = (names) => [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
+
+function shown(view, part) {
+  const { id, title, name, columns, held } = part;
+  const canRemove = name !== undefined;
+  return section(
+    id,
+    title,
+    {},
+    table(
+      title,
+      canRemove ? [...columns, ''] : columns,
+      held.map((one) => [...part.row(one), ...(canRemove ? [remover(view, part, one)] : [])]),
+    ),
+  );
+}
+
+function remover(view, { member: kind, name, text }, one) {
+  const remove = () =>
+    act(view, {
+      title: `Remove ${name(one)}?`,
+      text,
+      label: 'Remove',
+      ability: 'credentials',
+      path: 'remove-credential',
+      bodyOf: (values) => ({ ...values, kind, ...(one.id && { credential: one.id }) }),
+      done: `Removed: ${name(one)}.`,
+    });
+  return actionButton('Remove', 'credentials', remove, { class: 'small danger', 'aria-label': `Remove ${name(one)}` });
+}
