@@ -94,9 +94,11 @@ auth.on('renewed', ({ session, otherTab }) => {
 
 auth.on('signedOut', ({ reason, otherTab }) => {
   [held, old] = [null, null];
+  const isOther = reason === 'logout' && otherTab;
   // The replay before it has said why.
-  const text = !events.some(({ kind }) => kind === 'reused') && ENDS[reason];
-  add('ended', t`Ended`, reason === 'logout' && otherTab ? t`You signed out in another tab.` : text, {
+  const isTold = events.some(({ kind }) => kind === 'reused');
+  const text = isTold ? t`Refresh token ${issued.length} is refused, too.` : ENDS[reason];
+  add('ended', t`Ended`, isOther ? t`You signed out in another tab.` : text, {
     reason,
     http: !otherTab && exchange,
   });
