@@ -8,6 +8,7 @@ export default {
     '../libs/auth/src/tools/console/index.ts',
     '../libs/auth/src/tools/drizzle/drizzle-users.ts',
     '../libs/auth/src/features/access-keys/index.ts',
+    '../libs/auth/src/features/bound-sessions/index.ts',
     '../libs/auth/src/features/identities/index.ts',
     '../libs/auth/src/tools/languages/index.ts',
     '../libs/auth/src/tools/openapi/describe-auth.ts',

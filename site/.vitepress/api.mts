@@ -9,6 +9,7 @@ const MODULES = [
   'auth/console',
   'auth/drizzle',
   'auth/access-keys',
+  'auth/bound-sessions',
   'auth/identities',
   'auth/languages',
   'auth/openapi',

@@ -15,6 +15,7 @@ const base = {
     '^@svc/auth/console$': '<rootDir>/libs/auth/src/tools/console/index.ts',
     '^@svc/auth/drizzle$': '<rootDir>/libs/auth/src/tools/drizzle/drizzle-users.ts',
     '^@svc/auth/access-keys$': '<rootDir>/libs/auth/src/features/access-keys/index.ts',
+    '^@svc/auth/bound-sessions$': '<rootDir>/libs/auth/src/features/bound-sessions/index.ts',
     '^@svc/auth/identities$': '<rootDir>/libs/auth/src/features/identities/index.ts',
     '^@svc/auth/languages$': '<rootDir>/libs/auth/src/tools/languages/index.ts',
     '^@svc/auth/openapi$': '<rootDir>/libs/auth/src/tools/openapi/describe-auth.ts',

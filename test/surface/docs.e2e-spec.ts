@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
 import * as accessKeys from '@svc/auth/access-keys';
+import * as boundSessions from '@svc/auth/bound-sessions';
 import * as identities from '@svc/auth/identities';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
@@ -109,7 +110,7 @@ describe('the documentation', () => {
     const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
     expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
     for (const [name] of events)
-      expect({ ...surface, ...accessKeys, ...identities, ...operators }).toHaveProperty(name);
+      expect({ ...surface, ...accessKeys, ...boundSessions, ...identities, ...operators }).toHaveProperty(name);
   });
 
   it.each(PROVED)('%s names tests and files that exist', (page) => {
@@ -403,6 +404,11 @@ describe('the public exports of the package', () => {
   });
 
   it.each([
+    [
+      'bound-sessions',
+      boundSessions,
+      ['BoundTokenRefused', 'InvalidProof', 'ProofRefused', 'RequireBoundToken', 'UnprovedToken'],
+    ],
     [
       'access-keys',
       accessKeys,

@@ -25,6 +25,8 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   ],
   // The list of features, the type of the options, and the security scheme in the description of routes.
   'access keys': [/access-?_?keys?/i, /^features\/access-keys\//, 3],
+  // The list of features and the type of the options. The core binds tokens, and knows no kind of proof.
+  'bound sessions': [/bound-?_?sessions?|boundTokens|dpop\b(?!')/i, /^features\/bound-sessions\//, 2],
   // The list of features and the type of the options.
   'the history of accounts': [/svc_audit|features\/operators|\baudit(?:\b|[A-Z])/i, /^features\/operators\//, 2],
   // The list of features and the type of the options. What a feature changes in words of CAEP is in the manifest of each.

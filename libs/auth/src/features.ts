@@ -1,3 +1,4 @@
+import { boundSessions, boundTokens } from './features/bound-sessions/bound-sessions.feature';
 import { http } from './request/http/http.feature';
 import { changePassword } from './features/change-password/change-password.feature';
 import { emailChange } from './features/email-change/email-change.feature';
@@ -35,6 +36,7 @@ import { tokens } from './identity/tokens/tokens.feature';
 // What features add to the types of texts and mails, which the declarations of the package keep
 export type {} from './features/access-keys/access-keys.texts';
 export type {} from './features/operators/operators.texts';
+export type {} from './features/bound-sessions/bound-sessions.texts';
 export type {} from './features/account/account.texts';
 export type {} from './features/email-change/email-change.texts';
 export type {} from './features/email-code/email-code.texts';
@@ -94,4 +96,6 @@ export const FEATURES: readonly Feature[] = withFlags([
   notices,
   securityEvents,
   tickets,
+  boundTokens,
+  boundSessions,
 ]);

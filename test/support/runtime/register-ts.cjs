@@ -15,6 +15,7 @@ const ALIASES = (exports.ALIASES = {
   '@svc/auth/console': join(src, 'tools/console/index.ts'),
   '@svc/auth/drizzle': join(src, 'tools/drizzle/drizzle-users.ts'),
   '@svc/auth/access-keys': join(src, 'features/access-keys/index.ts'),
+  '@svc/auth/bound-sessions': join(src, 'features/bound-sessions/index.ts'),
   '@svc/auth/identities': join(src, 'features/identities/index.ts'),
   '@svc/auth/languages': join(src, 'tools/languages/index.ts'),
   '@svc/auth/openapi': join(src, 'tools/openapi/describe-auth.ts'),

@@ -1,6 +1,7 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
 export { fieldText, responseText } from '../foundation/platform/http-text';
 export { type AnswerStep, type Refusal, prefixOf, publishAt } from '../foundation/realm/route';
+export { CarriedRequest } from '../foundation/ports/handshake';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
 export { libraryRoutes, pathOf } from '../request/gates/library-routes';
@@ -8,7 +9,7 @@ export { addressOf, networkAt } from '../request/gates/request-log';
 export { RouteGuard, requestOf, requires } from '../request/gates/route-guard';
 export { type Gate, Gates } from '../request/gates/route-plan';
 export { isForeign, refusalOf } from '../request/gates/transport-errors';
-export { type ClientInfo, clip } from '../request/http/client-info';
+export { type ClientInfo, clientInfo, clip } from '../request/http/client-info';
 export { TokenCookie } from '../request/http/cookies';
 export { AuthExceptionFilter } from '../request/http/error.filter';
 export { Presentation } from '../request/http/presentation';

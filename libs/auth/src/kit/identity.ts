@@ -15,7 +15,15 @@ export { PasswordHasher } from '../identity/password/password-hasher';
 export { PasswordRules } from '../identity/password/password-rules';
 export { AccountStandings, SignInRefused } from '../identity/tokens/access-tokens';
 export { type AccessClaims, isOver } from '../identity/tokens/access-token.policy';
-export { Authenticator, type Credentialed, bearerOf } from '../identity/tokens/authenticator';
+export { Authenticator } from '../identity/tokens/authenticator';
+export {
+  type Credential,
+  type Credentialed,
+  type HeldSession,
+  type TokenBinding,
+  bearerOf,
+  isRepeated,
+} from '../identity/tokens/token-bindings';
 export {
   type Caller,
   callerAt,

@@ -8,6 +8,7 @@ import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route-answer';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
+import { TokenBindings } from '../../identity/tokens/token-bindings';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import type { SessionOrigin, SignInOrigin } from './session.entity';
 import { SessionStore } from './session.store';
@@ -70,6 +71,7 @@ export class NewSessions {
     private readonly tokenClaims: TokenClaims,
     private readonly accessTokens: AccessTokens,
     private readonly refreshTokens: RefreshTokens,
+    private readonly bindings: TokenBindings,
     private readonly realm: Realm,
     private readonly scope: RealmScope,
   ) {}
@@ -85,6 +87,7 @@ export class NewSessions {
     const { credentialId = null, origin = null, ...asked } = rest;
     const life = sessionLife(asked, this.realm.options);
     if (typeof life === 'string') throw new AuthConfigError(life);
+    const jkt = await this.bindings.keyOf(request);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
     const amr = claims !== null && 'act' in claims ? [] : given;
     const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
@@ -106,13 +109,14 @@ export class NewSessions {
       label: clip(label, LABEL_MAX),
       credentialId,
       origin,
+      jkt,
       life,
     };
     const besides = await Promise.all(this.scope.hooks('sessionStart').map((store) => store(this.scope, session)));
     const accessToken = await this.store
       .insert(session, besides)
       .then((since) =>
-        this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ttl: life.ttl, ...granted }),
+        this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, jkt, ttl: life.ttl, ...granted }),
       )
       .catch(async (error: unknown) => {
         // The statement may have been committed without an answer.
@@ -126,7 +130,8 @@ export class NewSessions {
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
     const expiresIn = Math.min(ttl, this.accessTokens.ttl);
-    return { ...added, userId, accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered };
+    const tokenType = this.bindings.typeOf(jkt);
+    return { ...added, userId, accessToken, tokenType, refreshToken, expiresIn, refreshExpiresIn, remembered };
   }
 
   /** Checks a stored session, and ends the sessions that exceed the cap. Null if it is not valid; it is discarded then. */

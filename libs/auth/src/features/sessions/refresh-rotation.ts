@@ -15,6 +15,7 @@ import { Clients } from '../../request/http/client-info';
 import { limit, requireAdmitted } from '../../request/throttling/limiters';
 import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
+import { TokenBindings } from '../../identity/tokens/token-bindings';
 import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
@@ -106,6 +107,7 @@ export class RefreshRotation {
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
+    private readonly bindings: TokenBindings,
     private readonly limits: RefreshLimits,
     private readonly realm: Realm,
   ) {}
@@ -131,6 +133,9 @@ export class RefreshRotation {
       );
       if (isFirstTry && this.limits.isOn) await within(() => this.limits.count(session && familyId, request));
       isDenied ||= denied;
+      // Before the verdict: a thief without the key must not end the session with a replaced token.
+      if (session && !(await within(() => this.bindings.isHolder(request, session))))
+        throw new InvalidRefreshToken().withReason('unproved_key', session.userId);
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
       const verdict = refreshVerdict(session && { ...session, now: since! }, generation, this.repetitionTimes);
@@ -164,14 +169,15 @@ export class RefreshRotation {
 
   /**
    * The user of the live session of a refresh token, which is not used up. Null for any other text, and for a session with a
-   * pinned list of abilities.
+   * pinned list of abilities, or bound to a key that the request does not prove.
    */
-  async ownerOf(refreshToken: string): Promise<string | null> {
+  async ownerOf(refreshToken: string, request: object): Promise<string | null> {
     const presented = parseRefreshToken(refreshToken);
     const session = presented && (await this.sessionOf(presented));
     if (!session || session.scope !== null) return null;
     const verdict = refreshVerdict(session, presented.generation, this.repetitionTimes);
     if (!isAccepted(verdict) || (await this.denylist.deniesFamily(session.familyId))) return null;
+    if (!(await this.bindings.isHolder(request, session))) return null;
     return session.userId;
   }
 
@@ -236,11 +242,12 @@ export class RefreshRotation {
   }
 
   private tokens(session: FoundSession, generation: number, additions: Additions): SessionTokens {
-    const { userId, familyId, salt, amr, remembered, now } = session;
+    const { userId, familyId, salt, amr, jkt, remembered, now } = session;
     const authTime = Math.floor(session.authTime);
     return {
       userId,
-      accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime, ...additions }),
+      accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime, jkt, ...additions }),
+      tokenType: this.bindings.typeOf(jkt),
       refreshToken: this.refreshTokens.mint(familyId, generation, salt),
       expiresIn: this.accessTokens.ttl,
       // The refresh is a use: the idle time begins again.

@@ -3,7 +3,8 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import { canonicalId } from '../../foundation/platform/database';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { AccessTokens } from '../../identity/tokens/access-tokens';
-import { type Credentialed, Authenticator, bearerOf } from '../../identity/tokens/authenticator';
+import { Authenticator } from '../../identity/tokens/authenticator';
+import { type Credentialed, TokenBindings } from '../../identity/tokens/token-bindings';
 import { callerOf } from '../../identity/tokens/caller';
 import { Realm } from '../../foundation/realm/realm';
 import type { AuthenticatedRequest } from '../../request/gates/authenticated';
@@ -21,6 +22,7 @@ export class RequestSessions {
     private readonly pinnedSessions: PinnedSessions,
     private readonly rotation: RefreshRotation,
     private readonly cookie: RefreshCookie,
+    private readonly bindings: TokenBindings,
     private readonly realm: Realm,
   ) {}
 
@@ -35,7 +37,7 @@ export class RequestSessions {
   }
 
   private async ownerOfToken(request: Credentialed): Promise<string | null> {
-    if (!callerOf(request, this.realm.guard) && !bearerOf(request)) return null;
+    if (!callerOf(request, this.realm.guard) && !this.bindings.credentialOf(request).token) return null;
     try {
       const caller = await this.authenticator.authenticate(request);
       return (await this.pinnedSessions.includes(caller)) ? null : caller.userId;
@@ -45,10 +47,10 @@ export class RequestSessions {
     }
   }
 
-  private async ownerOfCookie({ headers }: Credentialed): Promise<string | null> {
+  private async ownerOfCookie(request: Credentialed): Promise<string | null> {
     const { cookieMode, refreshTokenFrom } = this.realm.options;
     const isRead = cookieMode || refreshTokenFrom === 'both';
-    return isRead ? this.rotation.ownerOf(this.cookie.read(headers?.cookie)) : null;
+    return isRead ? this.rotation.ownerOf(this.cookie.read(request.headers?.cookie), request) : null;
   }
 }
 
@@ -71,11 +73,13 @@ export class SignOutGate implements Gate {
     private readonly refreshToken: RefreshTokenPipe,
     private readonly rotation: RefreshRotation,
     private readonly originGate: OriginGate,
+    private readonly bindings: TokenBindings,
   ) {}
 
   async check(context: ExecutionContext, request: AuthenticatedRequest): Promise<void> {
     const { user } = await this.authenticator.authenticate(request).catch(async (refusal: unknown) => {
-      const claims = refusal instanceof Unauthenticated ? this.accessTokens.readExpired(bearerOf(request)) : null;
+      const { token } = this.bindings.credentialOf(request);
+      const claims = refusal instanceof Unauthenticated ? this.accessTokens.readExpired(token) : null;
       const presented = claims && this.refreshToken.transform(request);
       if (!presented) throw refusal;
       this.originGate.check(context, request);

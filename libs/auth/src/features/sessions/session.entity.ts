@@ -107,6 +107,10 @@ export class Session {
   @Column({ name: 'origin_session', type: 'text', nullable: true })
   originSession!: string | null;
 
+  /** The thumbprint (RFC 7638) of the key of the client to which the session is bound. Null: its tokens are for their bearer. */
+  @Column({ type: 'text', nullable: true })
+  jkt!: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
@@ -147,6 +151,7 @@ export class CreateSvcSessions1763700000000 extends CreatesTable {
         credential_id text,
         origin text,
         origin_session text,
+        jkt text,
         created_at timestamptz NOT NULL
       ) WITH (fillfactor = 80)`,
     'CREATE INDEX svc_sessions_live ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NULL',
@@ -187,6 +192,8 @@ export interface NewSession {
   label: string | null;
   credentialId: string | null;
   origin: SessionOrigin | null;
+  /** The thumbprint of the key to which it is bound; null for none. */
+  jkt: string | null;
   life: SessionLife;
 }
 
@@ -211,6 +218,7 @@ export interface FoundSession extends SessionState {
   authTime: number;
   ip: string | null;
   userAgent: string | null;
+  jkt: string | null;
   /** Whether the refresh cookie outlives the browser. */
   remembered: boolean;
   /** Whether the user exists; null where the statement could not read it. */

@@ -34,7 +34,7 @@ const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgen
  */
 const erased = (end: string): string => `
   user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', late_generation = NULL, generation = 0, holders = 0, ip = NULL,
-  user_agent = NULL, label = NULL, credential_id = NULL, origin = NULL, origin_session = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
+  user_agent = NULL, label = NULL, credential_id = NULL, origin = NULL, origin_session = NULL, jkt = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
   created_at = ${end}, expires_at = ${end}`;
 
 /** A change of a session by a refresh. */
@@ -50,6 +50,8 @@ export interface Exchange extends RecentChange {
   more: number;
   /** Whether the new generation is returned for a late repetition. */
   isLate: boolean;
+  /** The thumbprint of the key that the sender has proved; null where the session is bound to none. */
+  jkt: string | null;
   /** Latest time of the response to the client, by the database's clock. */
   until: number;
 }
@@ -79,12 +81,13 @@ export function sessionStatements(database: Database, hasUser: string | null) {
                              WHEN 'off' THEN 'off' ELSE 'local' END, true) AS waits),
          asked AS MATERIALIZED (SELECT * FROM ${few(`
            SELECT * FROM json_to_recordset($1::json)
-             AS a (n int, id uuid, seen int, late int, generation int, more int, dropped int, added int, until float8, "isLate" boolean)`)} a),
+             AS a (n int, id uuid, seen int, late int, generation int, more int, dropped int, added int, until float8, jkt text, "isLate" boolean)`)} a),
          held AS MATERIALIZED (
            SELECT a.*, ${now('$3')} AS now
              FROM local, asked a, LATERAL (
                SELECT s.id FROM ${sessions} s
                 WHERE s.id = a.id AND s.guard = $2 AND s.generation = a.seen AND s.late_generation IS NOT DISTINCT FROM a.late
+                  AND s.jkt IS NOT DISTINCT FROM a.jkt
                   AND s.revoked_at IS NULL
                   AND ${endOf('$4')} >= ${now('$3')}
                   FOR UPDATE ${lock}) f)
@@ -118,7 +121,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     UNION ALL SELECT id, "userId", amr, ip, "userAgent", 0, '' FROM locked WHERE live AND ${which}`;
 
   const find = (existence: string): string => `
-    SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip,
+    SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip, s.jkt,
            s.user_agent AS "userAgent", array_to_json(ARRAY(SELECT ${epoch('t')} FROM unnest(s.recent) AS t)) AS recent,
            s.late_generation AS "lateGeneration",
            ${epoch('s.expires_at')} AS "expiresAt", ${epoch('s.revoked_at')} AS "revokedAt",
@@ -129,11 +132,11 @@ export function sessionStatements(database: Database, hasUser: string | null) {
            LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
 
   const insertBeside = (besides: readonly string[]): string => `
-    WITH moment AS MATERIALIZED (SELECT ${now('$17')} AS now)${besides.map((beside, n) => `, beside${n} AS (${beside})`).join('')}
+    WITH moment AS MATERIALIZED (SELECT ${now('$18')} AS now)${besides.map((beside, n) => `, beside${n} AS (${beside})`).join('')}
     INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
-                             idle_timeout, remembered, credential_id, origin, origin_session, created_at)
+                             idle_timeout, remembered, credential_id, origin, origin_session, jkt, created_at)
     SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
-           now + $8 * interval '1 second', now, $9, $10, $11, $12, $13, $14, $15, $16, now
+           now + $8 * interval '1 second', now, $9, $10, $11, $12, $13, $14, $15, $16, $17, now
       FROM moment
     RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`;
 

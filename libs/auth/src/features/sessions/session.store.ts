@@ -92,10 +92,11 @@ export class SessionStore {
    * @throws StoreUnavailable: the session may be stored nevertheless, so it must be discarded
    */
   async insert(session: NewSession, besides: readonly Beside[]): Promise<number> {
-    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, origin, life } = session;
+    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, origin, jkt, life } =
+      session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
-    const first = described.length + 7;
+    const first = described.length + 8;
     const { insert, insertBeside } = this.statements();
     const statement = besides.length ? insertBeside(besides.map((one, n) => one.insert(`$${first + n}`))) : insert;
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(statement, [
@@ -105,6 +106,7 @@ export class SessionStore {
       credentialId,
       origin?.id ?? null,
       origin?.session ?? null,
+      jkt,
       this.clock.offset,
       ...besides.map(({ value }) => value),
     ]);
@@ -365,15 +367,15 @@ export class SessionStore {
 
   /** Changes a session; null, without any change, if the session has changed since it was read. */
   private exchange(
-    { familyId: id, generation: seen, lateGeneration: late, now, readAt }: FoundSession,
-    change: Omit<Exchange, 'id' | 'seen' | 'late' | 'until'>,
+    { familyId: id, generation: seen, lateGeneration: late, jkt, now, readAt }: FoundSession,
+    change: Omit<Exchange, 'id' | 'seen' | 'late' | 'jkt' | 'until'>,
     joined: boolean,
   ): Promise<number | null> {
     const ms = this.config.storeTimeoutMs;
     // By the database's clock. If the statement runs after the client was answered 503, for example after a pause of the
     // process, it changes nothing: the client may repeat the token only after the grace period.
     const until = now + (performance.now() - readAt + (currentDeadline()?.left(ms) ?? ms)) / 1000;
-    const request: Exchange = { id, seen, late, until, ...change };
+    const request: Exchange = { id, seen, late, jkt, until, ...change };
     const holders = joined ? this.joined(request) : this.exchangeAll([request], 'exchangeOne').then(([only]) => only!);
     return withTimeout('PostgreSQL', ms, holders);
   }

@@ -26,6 +26,7 @@ const reasons = {
   no_such_session: 'the caller has no such session',
   reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
   unknown_token: 'the refresh token does not exist',
+  unproved_key: 'the sender of the refresh token has not proved the key of the session',
 };
 
 declare module '../../foundation/platform/catalogue' {

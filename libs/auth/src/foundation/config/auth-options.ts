@@ -3,6 +3,7 @@ import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@n
 import type { EntityManager } from 'typeorm';
 import type { AuditOptions } from '../../features/operators/trail/audit.options';
 import type { AccessKeysOptions } from '../../features/access-keys/access-keys.options';
+import type { BoundSessionsOptions } from '../../features/bound-sessions/bound-sessions.options';
 import type { OperatorsOptions } from '../../features/operators/operators.options';
 import type { SecurityEventsOptions } from '../../features/operators/delivery/security-events.options';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
@@ -370,6 +371,15 @@ export interface FeatureOptions {
   accessKeys?: boolean;
 
   /**
+   * Sessions whose tokens are of no use without a key of the client (RFC 9449), and `@RequireBoundToken()` of
+   * `@svc/auth/bound-sessions`. Needs the package `jose`.
+   *
+   * @default false
+   * @env SVC_FEATURE_BOUND_SESSIONS
+   */
+  boundSessions?: boolean;
+
+  /**
    * `POST /access-keys/leaked`, to which a scanner of secrets reports keys. Needs `features.accessKeys` and
    * `accessKeys.scannerKeys`.
    *
@@ -424,7 +434,7 @@ export interface AuthHooks {
 
   /**
    * Extra claims of every access token, at login and at each refresh. Standard claims take precedence; `amr`,
-   * `auth_time` and `pin` cannot be set here, nor `scope` where abilities are in use. A claim with the name of a member
+   * `auth_time`, `pin` and `cnf` cannot be set here, nor `scope` where abilities are in use. A claim with the name of a member
    * that every object has, such as `constructor`, is refused with 422 (`unusable_claim`), as is `toJSON`. Extra guards
    * inherit it, and users of different guards can have the same id: check `context.guard`.
    */
@@ -639,6 +649,9 @@ export interface AuthValues {
 
   /** Access keys. */
   accessKeys?: AccessKeysOptions;
+
+  /** Sessions that are bound to a key of the client. */
+  boundSessions?: BoundSessionsOptions;
 
   /** Operators. */
   operators?: OperatorsOptions;

@@ -142,12 +142,18 @@ function bodyOf({ text, errors, reason }: Failure, translate: Translator): Failu
 
 /** The credential is missing, invalid, expired or revoked: 401, one body for every reason (RFC 6750 §3). */
 export class Unauthenticated extends AuthException {
-  /** @param presented whether a token was sent; only then does the challenge name an error (RFC 6750 §3.1) */
-  constructor(presented: boolean) {
+  /**
+   * @param presented whether a token was sent; only then does the challenge name an error (RFC 6750 §3.1)
+   * @param others challenges of further schemes
+   * @param more further parts of the response
+   */
+  constructor(presented: boolean, others: readonly string[] = [], more: Partial<Failure> = {}) {
+    const challenges = [presented ? 'Bearer error="invalid_token"' : 'Bearer', ...others];
     super('unauthenticated', {
       status: 401,
       text: { key: 'auth.unauthenticated' },
-      headers: { 'WWW-Authenticate': presented ? 'Bearer error="invalid_token"' : 'Bearer' },
+      ...more,
+      headers: { 'WWW-Authenticate': challenges.join(', '), ...more.headers },
     });
   }
 }

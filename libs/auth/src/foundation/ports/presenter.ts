@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 
+/** How the client sends an access token (RFC 6749 §7.1): alone, or with a proof of its key (RFC 9449 §5). */
+export type TokenType = 'Bearer' | 'DPoP';
+
 /** The body of a token response (RFC 6749 §5.1). */
 export interface TokenBody {
   access_token: string;
   refresh_token?: string;
-  token_type: 'Bearer';
+  token_type: TokenType;
   expires_in: number;
 }
 

@@ -16,6 +16,7 @@ const expected: Expectations = {
   leeway: LEEWAY,
   longestLife: LONGEST,
   ids: 'uuid',
+  confirmations: ['jkt'],
 };
 const UUID = '5c8d2c2b-6c2f-4b9e-8d6f-0d3f2f6c1a11';
 const header = { typ: ACCESS_TOKEN_TYPE, alg: 'HS256' };
@@ -186,6 +187,28 @@ describe('the ids of an access token', () => {
     for (const id of NO_TEXT)
       for (const ids of ['uuid', 'any'] as const) expect(accepts({ [name]: id }, ids)).toBe(false);
   });
+});
+
+describe('a token that is bound to a key', () => {
+  const accepts = (cnf: unknown, confirmations: readonly string[]): boolean =>
+    isAccessToken(header, { ...claims, cnf }, { ...expected, confirmations }, NOW);
+  const own = { jkt: 'a-thumbprint' };
+
+  it.each([
+    ['is accepted where a feature verifies the kind of its key', own, ['jkt'], true],
+    ['is refused where no feature does', own, [], false],
+    ['is refused where a feature verifies another kind', own, ['x5t#S256'], false],
+    ['is refused with a second kind', { ...own, kid: '1' }, ['jkt'], false],
+    ['is refused with two kinds, even if both are verified', { ...own, kid: '1' }, ['jkt', 'kid'], false],
+    ['is refused without a kind', {}, ['jkt'], false],
+    ['is refused with an inherited name as the kind', { constructor: 'x' }, [], false],
+    ['is refused with an empty value', { jkt: '' }, ['jkt'], false],
+    ['is refused with a value that is no text', { jkt: { jkt: 'x' } }, ['jkt'], false],
+    ['is refused with null', null, ['jkt'], false],
+    ['is refused with a text', 'jkt', ['jkt'], false],
+    ['is refused with a list', ['jkt'], ['jkt'], false],
+    ['is none without the claim', undefined, [], true],
+  ] as const)('%s', (_, cnf, confirmations, accepted) => expect(accepts(cnf, confirmations)).toBe(accepted));
 });
 
 /** The rule on times and ids once more, claim by claim, from their JSON. */

@@ -6,6 +6,8 @@ export interface Expectations {
   audience: readonly string[];
   leeway: number;
   ids: GuardConfig['tokenIds'];
+  /** The members of the claim `cnf` (RFC 7800) that a feature verifies. */
+  confirmations: readonly string[];
   /** Longest life of a token in seconds, with leeway and clock margin. A denial lasts as long. */
   longestLife: number;
 }
@@ -24,6 +26,8 @@ export interface AccessClaims {
   auth_time?: number;
   scope?: string;
   pin?: true;
+  /** The key to which the token is bound (RFC 7800): one member. */
+  cnf?: Readonly<Record<string, string>>;
   [claim: string]: unknown;
 }
 
@@ -53,8 +57,20 @@ export function isAccessToken(
     isFor(claims.aud, expected.audience) &&
     typeof claims.sub === 'string' &&
     claims.sub !== '' &&
-    hasSoundClaims(claims, expected.ids)
+    hasSoundClaims(claims, expected.ids) &&
+    isConfirmable(claims.cnf, expected.confirmations)
   );
+}
+
+/**
+ * Whether a token is bound to no key, or to one key that an enabled feature verifies. A guard without this feature must not take a
+ * bound token as one for its bearer (RFC 9449 §7.2). Pure.
+ */
+function isConfirmable(cnf: unknown, confirmations: readonly string[]): boolean {
+  if (cnf === undefined) return true;
+  if (typeof cnf !== 'object' || cnf === null) return false;
+  const [[member, value] = [], ...more] = Object.entries(cnf);
+  return more.length === 0 && confirmations.includes(member!) && typeof value === 'string' && value !== '';
 }
 
 /**
@@ -109,7 +125,7 @@ const isFor = (aud: unknown, audience: readonly unknown[]): boolean =>
   Array.isArray(aud) ? aud.some((one) => audience.includes(one)) : audience.includes(aud);
 
 /** Claims that only the library may set. Claims of a hook with these names are removed. */
-const RESERVED = ['iss', 'aud', 'sub', 'fid', 'jti', 'iat', 'nbf', 'exp', 'amr', 'auth_time', 'pin'];
+const RESERVED = ['iss', 'aud', 'sub', 'fid', 'jti', 'iat', 'nbf', 'exp', 'amr', 'auth_time', 'pin', 'cnf'];
 
 /**
  * Describes a claim of the host that no token can have; null if there is none. Pure. Code that looks claims up by name finds

@@ -17,6 +17,7 @@ import {
   isAccessToken,
   isOver,
 } from './access-token.policy';
+import { TokenBindings } from './token-bindings';
 import { Keyring, type VerifiedJws, VerifiedSignatures, prepareKey, signJws, verifyJws } from './keyring';
 
 /** The input of an access token. */
@@ -32,6 +33,8 @@ export interface Mintable {
   /** Space-delimited abilities; undefined where abilities are unused. */
   scope: string | undefined;
   pinned: boolean;
+  /** The thumbprint (RFC 7638) of the key to which the session is bound; null or absent for none. */
+  jkt?: string | null;
   /** Seconds for which the token lives; by default `accessTtl`, which is the longest life. */
   ttl?: number;
 }
@@ -40,7 +43,11 @@ export interface Mintable {
 @Injectable()
 export class AccessTokens {
   private readonly audience: string | string[];
-  private readonly expected: Expectations;
+  private readonly expected = once((): Expectations => {
+    const { issuer, audience, leeway, tokenIds: ids } = this.realm.options;
+    const { members: confirmations } = this.bindings;
+    return { issuer, audience, leeway, ids, confirmations, longestLife: longestLife(this.realm.options) };
+  });
   /** Undefined with HS256: its verification takes hardly longer than a look-up. */
   private readonly signatures: VerifiedSignatures | undefined;
 
@@ -48,9 +55,9 @@ export class AccessTokens {
     private readonly keyring: Keyring,
     private readonly realm: Realm,
     private readonly clock: Clock,
+    private readonly bindings: TokenBindings,
   ) {
-    const { issuer, audience, leeway, tokenIds: ids } = realm.options;
-    this.expected = { issuer, audience, leeway, ids, longestLife: longestLife(realm.options) };
+    const { audience } = realm.options;
     this.signatures = keyring.algorithm === 'HS256' ? undefined : new VerifiedSignatures();
     this.audience = audience.length === 1 ? audience[0]! : [...audience];
   }
@@ -60,7 +67,7 @@ export class AccessTokens {
     return this.realm.options.accessTtl;
   }
 
-  mint({ userId, familyId, amr, authTime, custom, scope, pinned, ttl = this.ttl }: Mintable): string {
+  mint({ userId, familyId, amr, authTime, custom, scope, pinned, jkt = null, ttl = this.ttl }: Mintable): string {
     const now = this.clock.seconds();
     const standard = {
       iss: this.realm.options.issuer,
@@ -73,6 +80,7 @@ export class AccessTokens {
       exp: now + Math.min(ttl, this.ttl),
       auth_time: authTime,
       ...(amr.length && { amr: [...amr] }),
+      ...(jkt !== null && { cnf: { jkt } }),
     };
     return signJws(this.keyring, ACCESS_TOKEN_TYPE, accessClaims({ custom, standard, scope, pinned }));
   }
@@ -96,12 +104,12 @@ export class AccessTokens {
     const [{ leeway, refreshTtl }, now] = [this.realm.options, this.clock.seconds()];
     if (!jws || !isOver(jws.claims, leeway, now) || isOver(jws.claims, refreshTtl, now)) return null;
     const { header, claims } = jws;
-    return isAccessToken(header, claims, this.expected, Number(claims.exp) - 1) ? claims : null;
+    return isAccessToken(header, claims, this.expected(), Number(claims.exp) - 1) ? claims : null;
   }
 
   /** Checks the claims of a token with a verified signature. Null if they are not valid. */
   validClaims({ header, claims }: VerifiedJws): AccessClaims | null {
-    return isAccessToken(header, claims, this.expected, this.clock.seconds()) ? claims : null;
+    return isAccessToken(header, claims, this.expected(), this.clock.seconds()) ? claims : null;
   }
 }
 

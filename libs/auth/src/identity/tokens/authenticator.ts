@@ -7,6 +7,7 @@ import { denylistVerdict } from '../denylist/denylist.policy';
 import type { AccessClaims } from './access-token.policy';
 import { AccessTokens } from './access-tokens';
 import { type Caller, callerOf, credentialGateOf, recordCaller, recordPin } from './caller';
+import { type Credentialed, TokenBindings } from './token-bindings';
 import { Denylist } from '../denylist/denylist';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope, outerTransaction, withinDeadline } from '../../foundation/platform/deadline';
@@ -60,37 +61,7 @@ export class CallerReader {
   }
 }
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-/** A request, or the handshake that stands for one. Its fields as received are in Node's request, which Fastify wraps. */
-export interface Credentialed {
-  readonly headers?: Headers;
-  readonly rawHeaders?: readonly string[];
-  readonly raw?: { readonly rawHeaders?: readonly string[] };
-}
-
-/**
- * The credential of the `Authorization: Bearer` header (RFC 6750 §2.1), or the empty string. Of two such headers none is
- * read: Node keeps the first one, and a proxy may have checked the other.
- */
-export function bearerOf(request: Credentialed): string {
-  const authorization = request.headers?.authorization;
-  if (typeof authorization !== 'string' || isRepeated('authorization', request)) return '';
-  return /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1] ?? '';
-}
-
-function isRepeated(name: string, { rawHeaders, raw }: Credentialed): boolean {
-  const fields = rawHeaders ?? raw?.rawHeaders ?? [];
-  let found = 0;
-  // Names and values alternate.
-  for (let i = 0; i < fields.length; i += 2) {
-    const field = fields[i]!;
-    if (field.length === name.length && field.toLowerCase() === name) found++;
-  }
-  return found > 1;
-}
-
-/** Authenticates a request by its bearer token. Guards, decorators and the Passport strategy all use this class. */
+/** Authenticates a request by its access token. Guards, decorators and the Passport strategy all use this class. */
 @Injectable()
 export class Authenticator {
   constructor(
@@ -98,6 +69,7 @@ export class Authenticator {
     private readonly denylist: Denylist,
     private readonly callers: CallerReader,
     private readonly unfinishedEnds: UnfinishedEnds,
+    private readonly bindings: TokenBindings,
     private readonly realm: Realm,
   ) {}
 
@@ -116,12 +88,12 @@ export class Authenticator {
       if (gate && !hasPassed(gate)) throw new Unauthenticated(true).withReason('invalid_token', known.userId);
       return recordCaller(request, known);
     }
-    const token = bearerOf(request);
-    if (!token) throw new Unauthenticated(false).withReason('missing_token');
+    const { token } = this.bindings.credentialOf(request);
+    if (!token) throw this.bindings.refusal(false).withReason('missing_token');
     const preparing = this.accessTokens.prepare(token);
     if (preparing) await preparing;
     const claims = this.accessTokens.read(token);
-    if (typeof claims === 'string') throw new Unauthenticated(true).withReason(claims);
+    if (typeof claims === 'string') throw this.bindings.refusal(true).withReason(claims);
     // Awaited here: a promise that an async function returns costs two more turns of the microtask queue.
     return await this.admit(request, claims);
   }
@@ -141,13 +113,14 @@ export class Authenticator {
     return isAsked ? await this.authenticate(request) : null;
   }
 
-  /** Checks revocation and the user of a request with a verified token, and records the caller. */
-  async admit(request: object, claims: AccessClaims): Promise<Caller> {
+  /** Checks the sender, the revocation and the user of a request with a verified token, and records the caller. */
+  async admit(request: Credentialed, claims: AccessClaims): Promise<Caller> {
+    if (this.bindings.isUsed) await this.bindings.verify(request, claims);
     return recordCaller(request, await this.callerFor(claims));
   }
 
   /**
-   * Checks revocation and the user of a verified token, without a record on a request.
+   * Checks revocation and the user of a verified token, without a record on a request, and without its sender.
    *
    * @throws Unauthenticated, StoreUnavailable as {@link authenticate} does
    */

@@ -47,7 +47,7 @@ describe('a remembered signature', () => {
     (algorithm, calls, make) => {
       const options = { algorithm, issuer: 'i', audience: ['a'], leeway: 0, accessTtl: 900, guard: 'api' };
       const clock = new Clock();
-      const tokens = new AccessTokens(make(), { options } as unknown as Realm, clock);
+      const tokens = new AccessTokens(make(), { options } as unknown as Realm, clock, { members: [] } as never);
       const token = tokens.mint({
         userId: '1',
         amr: [],

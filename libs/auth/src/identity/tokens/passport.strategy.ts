@@ -4,7 +4,8 @@ import { PassportStrategy } from '@nestjs/passport';
 import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { AuthConfigError, Unauthenticated } from '../../foundation/platform/errors';
 import { AccessTokens } from './access-tokens';
-import { Authenticator, type Credentialed, bearerOf } from './authenticator';
+import { Authenticator } from './authenticator';
+import { type Credentialed, TokenBindings } from './token-bindings';
 import { callerOfRoute } from './caller';
 import { Keyring, type VerifiedJws, prepareKey, verifyingKey } from './keyring';
 
@@ -84,6 +85,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
       private readonly keyring: Keyring,
       private readonly accessTokens: AccessTokens,
       private readonly authenticator: Authenticator,
+      private readonly bindings: TokenBindings,
       readonly adapterHost: HttpAdapterHost,
       private readonly modules: ModulesContainer,
     ) {
@@ -94,7 +96,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
       };
       const replaced = passportOf(AccessTokenStrategy)._strategy?.(guard);
       super({
-        jwtFromRequest: (request: Credentialed) => bearerOf(request) || null,
+        jwtFromRequest: (request: Credentialed) => bindings.credentialOf(request).token || null,
         secretOrKeyProvider: keyOf,
         algorithms: [keyring.algorithm],
         ignoreExpiration: true,
@@ -152,14 +154,14 @@ export function accessTokenStrategy(guard: string): Type<object> {
       // Passport refuses a caller without a user, as any text that is no token.
       const { user } = callerOfRoute(request, guard) ?? {};
       if (user) return this.success(user);
-      const preparing = prepareKey(this.keyring, bearerOf(request));
+      const preparing = prepareKey(this.keyring, this.bindings.credentialOf(request).token);
       if (!preparing) return super.authenticate(request, options);
       // passport-jwt answers 401 if its key provider fails. An unreadable key set must be 503.
       preparing.then(() => super.authenticate(request, options)).catch((error: Error) => this.error(error));
     }
 
     async validate(
-      request: object,
+      request: Credentialed,
       { header, payload }: { header: VerifiedJws['header']; payload: VerifiedJws['claims'] },
     ) {
       const claims = this.accessTokens.validClaims({ header, claims: payload });

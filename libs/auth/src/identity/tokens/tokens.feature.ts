@@ -18,6 +18,7 @@ import { KEY_OPTIONS } from './key.options';
 import { Keyring } from './keyring';
 import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
+import { TokenBindings } from './token-bindings';
 
 /** Publishes the realm's public keys at `GET /jwks`. */
 @Controller('jwks')
@@ -90,6 +91,7 @@ export const tokens = defineFeature('tokens', {
   controllers: [JwksController],
   providers: [
     { provide: Keyring, useFactory: keyringOf, inject: [Realm, AUTH_CONFIG, Clock] },
+    TokenBindings,
     AccessTokens,
     PurposeTokens,
     Denylist,

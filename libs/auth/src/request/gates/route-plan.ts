@@ -53,6 +53,7 @@ export const STAGES = [
   'authentication',
   'ability',
   'throttle',
+  'sender',
   'factor',
   'recent-login',
   'confirmation',

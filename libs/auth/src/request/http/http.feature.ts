@@ -1,5 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
-import { AuthenticationGate, OptionalAuthenticationGate } from '../gates/authenticated';
+import { AuthenticationGate, OptionalAuthenticationGate, SenderGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { Clients, FairShareKeys } from './client-info';
 import { CookieRemoval, RefreshCookie, RefreshTokenPipe } from './cookies';
@@ -14,6 +14,7 @@ export const http = defineFeature('http', {
     OriginGate,
     AuthenticationGate,
     OptionalAuthenticationGate,
+    SenderGate,
     Clients,
     FairShareKeys,
     RefreshCookie,

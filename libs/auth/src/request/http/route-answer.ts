@@ -8,7 +8,7 @@ import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import type { RouteDeclaration } from '../../foundation/realm/route';
 import { Realm, RealmScope, Realms } from '../../foundation/realm/realm';
 import { belowAny, isWithoutEncoding, libraryRoutes, pathOf } from '../gates/library-routes';
-import type { TokenBody } from '../../foundation/ports/presenter';
+import type { TokenBody, TokenType } from '../../foundation/ports/presenter';
 import { FairShareKeys } from './client-info';
 import { RefreshCookie, type TokenCookie } from './cookies';
 import { Presentation } from './presentation';
@@ -108,6 +108,7 @@ export interface SessionTokens {
   /** The id of the user, as in the claim `sub`. It is no part of the response. */
   readonly userId: string;
   readonly accessToken: string;
+  readonly tokenType: TokenType;
   readonly refreshToken: string;
   /** Lifetime of the access token in seconds. */
   readonly expiresIn: number;
@@ -164,8 +165,8 @@ export class TokenDelivery {
 
   /** Returns the response body. In cookie mode, sets the refresh cookie and those of the device on the response. */
   deliver(tokens: SessionTokens, response: unknown): TokenBody {
-    const { accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered } = tokens;
-    const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
+    const { accessToken, tokenType, refreshToken, expiresIn, refreshExpiresIn, remembered } = tokens;
+    const token = { token_type: tokenType, expires_in: expiresIn };
     const kept = this.ofDevice.flatMap(({ property, field, cookie }) => {
       const given = tokens[property] as DeviceToken | undefined;
       return given ? { ...given, field, cookie } : [];

@@ -12,11 +12,11 @@ import {
   oneOf,
   record,
 } from '../../foundation/platform/schema';
-import type { Feature } from '../../foundation/realm/feature';
+import { type Feature, isOnAt } from '../../foundation/realm/feature';
 import { Declared, type RouteDeclaration } from '../../foundation/realm/route';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
-import { Authenticated, Public } from '../gates/authenticated';
+import { Authenticated, Public, SenderGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import { CookieRemoval } from '../http/cookies';
@@ -52,7 +52,12 @@ export function Route(
   operation: string,
   options: RouteOptions,
 ): MethodDecorator {
-  const { done, answer = done && status(done), answers, endsSession, limiter } = options;
+  const { done, answer = done && status(done), answers, endsSession, limiter, presentedAs } = options;
+  const startsSession = presentedAs === 'login' || presentedAs === 'registration';
+  const refusals = [
+    ...(options.refusals ?? []),
+    ...(startsSession || presentedAs === 'refresh' ? [bindingRefusals] : []),
+  ];
   const steps = [...(options.steps ?? []), ...(endsSession ? [CookieRemoval] : [])];
   return applyDecorators(
     RequestMapping({ method: RequestMethod[method], path }),
@@ -62,8 +67,9 @@ export function Route(
     // A public route has the guard, too: it refuses a body that no parser has read.
     ...(options.public ? [requires(...(options.public === 'own-origin' ? [OriginGate] : []))] : []),
     ...(limiter === undefined ? [] : [Throttled(limiter)]),
+    ...(startsSession ? [requires(SenderGate)] : []),
     ...(options.gates ?? []),
-    Declared({ ...options, operation, steps, answer: answer || undefined }),
+    Declared({ ...options, operation, steps, refusals, answer: answer || undefined }),
   );
 }
 
@@ -75,25 +81,34 @@ export const status = (text: string): Schema => record<{ status: string }>({ sta
 /** An answer with a list. */
 export const listed = (items: Schema): Schema => record<{ data: unknown }>({ data: listOf(items) });
 
-const TOKEN: { readonly [Name in 'access_token' | 'token_type' | 'expires_in']: Schema } = {
+/** The types of the tokens of a guard. */
+const typesOf = (options: GuardConfig, manifests: readonly Feature[]): string[] =>
+  manifests.flatMap((feature) => (isOnAt(feature, options) ? (feature.on?.tokenBinding?.tokenType ?? []) : []));
+
+const bindingRefusals = (options: GuardConfig, manifests: readonly Feature[]): AuthException[] =>
+  manifests
+    .flatMap((feature) => (isOnAt(feature, options) ? (feature.on?.tokenBinding?.refusals ?? []) : []))
+    .map((Refused) => new Refused());
+
+const TOKEN: { readonly [Name in 'access_token' | 'expires_in']: Schema } = {
   access_token: of(TEXT, 'A JWT, sent as the bearer credential.'),
-  token_type: oneOf('Bearer'),
   expires_in: of(INTEGER, 'Seconds the access token lives.'),
 };
 
 /** The token response of a guard: with or without cookie mode. */
-export const tokenPair = ({ cookieMode }: GuardConfig, manifests: readonly Feature[]): Schema => {
-  if (cookieMode)
+export const tokenPair = (options: GuardConfig, manifests: readonly Feature[]): Schema => {
+  const token = { ...TOKEN, token_type: oneOf('Bearer', ...typesOf(options, manifests)) };
+  if (options.cookieMode)
     return namedSchema(
       'AuthTokensBesideCookie',
-      objectOf(TOKEN, () => true),
+      objectOf(token, () => true),
     );
   const refreshToken = of(TEXT, 'For the next refresh. Kept by the client and sent nowhere else.');
   const ofFeatures = manifests
     .flatMap(({ cookies = [] }) => cookies.flatMap(({ delivered }) => delivered ?? []))
     .map(({ field, meaning }) => [field, of(TEXT, meaning)] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const all = { ...TOKEN, refresh_token: refreshToken, ...Object.fromEntries(ofFeatures) };
+  const all = { ...token, refresh_token: refreshToken, ...Object.fromEntries(ofFeatures) };
   return namedSchema(
     'AuthTokens',
     objectOf(all, (field) => !ofFeatures.some(([optional]) => optional === field)),

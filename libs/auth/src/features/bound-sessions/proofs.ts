@@ -1,0 +1,183 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, Realm, SecurityStore, crypto, errors, http, identity, peer, settings } from '../../kit';
+import { type ProofClaims, type ProofFault, proofFault } from './proof.policy';
+
+type Jose = typeof import('jose');
+
+/** Maximum length of a proof. Those of the algorithms below have less than 1,000 characters. */
+const PROOF_MAX = 4096;
+
+const ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519'];
+
+/** The number of keys of clients that a guard keeps imported. */
+const KEYS = 1000;
+
+/** A proof that was verified, for one request. */
+export interface Proof {
+  /** The thumbprint (RFC 7638) of its key. */
+  readonly jkt: string;
+  /** The hash of the access token that it is for. */
+  readonly ath: unknown;
+}
+
+/** A proof, or what is wrong with it. Null for a request without one. */
+export type ProofResult = Proof | ProofFault | null;
+
+/** What the adapters, Node and socket.io have of a request or a handshake. */
+interface Received extends identity.Credentialed {
+  readonly method?: string;
+  readonly originalUrl?: string;
+  readonly url?: string;
+  readonly protocol?: string;
+  readonly host?: unknown;
+  readonly secure?: boolean;
+  readonly socket?: { readonly encrypted?: boolean };
+}
+
+interface ImportedKey {
+  readonly key: Awaited<ReturnType<Jose['importJWK']>>;
+  readonly jkt: string;
+}
+
+/** Verifies the signatures of proofs. */
+class ProofSignatures {
+  private readonly jose: Jose;
+  /** By the protected header, which is the same in all proofs of a client: an import takes longer than a verification. */
+  private readonly keys = new Map<string, ImportedKey>();
+
+  constructor() {
+    const jose = peer.optionalPeer<Jose>('jose');
+    if (!jose) throw new errors.AuthConfigError('features.boundSessions needs the package jose: npm install jose');
+    this.jose = jose;
+  }
+
+  /** The claims of a proof and the thumbprint of its key; null if it is not valid. Uses no store. */
+  async read(proof: string, now: Date): Promise<{ claims: ProofClaims & { ath?: unknown }; jkt: string } | null> {
+    const { EmbeddedJWK, calculateJwkThumbprint, importJWK, jwtVerify } = this.jose;
+    const header = proof.split('.', 1)[0]!;
+    const known = this.keys.get(header);
+    const rules = { typ: 'dpop+jwt', algorithms: ALGORITHMS, currentDate: now };
+    try {
+      if (known) return { claims: (await jwtVerify(proof, known.key, rules)).payload, jkt: known.jkt };
+      // Refuses a private and a symmetric key.
+      const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, rules);
+      const { jwk, alg } = protectedHeader as { jwk: Parameters<Jose['importJWK']>[0]; alg: string };
+      const imported = { key: await importJWK(jwk, alg), jkt: await calculateJwkThumbprint(jwk) };
+      if (this.keys.size >= KEYS) this.keys.delete(this.keys.keys().next().value!);
+      this.keys.set(header, imported);
+      return { claims: payload, jkt: imported.jkt };
+    } catch {
+      return null;
+    }
+  }
+}
+
+/** Verifies the proofs that requests carry (RFC 9449 §4.3): each once. */
+@Injectable()
+export class Proofs {
+  private readonly signatures = new ProofSignatures();
+  private readonly nonces: crypto.Signatures | undefined;
+  private readonly results = new WeakMap<object, Promise<ProofResult>>();
+  private instance: string | null = null;
+  private since = 0;
+
+  constructor(
+    private readonly realm: Realm,
+    private readonly store: SecurityStore,
+    private readonly clock: Clock,
+    @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
+  ) {
+    const { secret, previousSecrets, boundSessions } = realm.options;
+    const roots = crypto.rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
+    if (boundSessions.nonceSeconds === 0) return;
+    if (!roots.length)
+      throw new errors.AuthConfigError(
+        'boundSessions.nonceSeconds needs encryption.key (SVC_ENCRYPTION_KEY), or secret: nonces are signed with it.',
+      );
+    this.nonces = new crypto.Signatures(roots, 'svc:dpop-nonce');
+  }
+
+  /** The proof of a request. On a socket, that of its handshake, which each message has. @throws StoreUnavailable */
+  of(request: object): Promise<ProofResult> {
+    const received = receivedOf(request);
+    const known = this.results.get(received);
+    if (known) return known;
+    const result = this.read(received);
+    this.results.set(received, result);
+    return result;
+  }
+
+  /** A new nonce; null where proofs have none. */
+  nonce(): string | null {
+    if (!this.nonces) return null;
+    const time = String(this.clock.seconds());
+    return `${time}.${this.nonces.sign(this.signed(time))}`;
+  }
+
+  private async read(request: Received): Promise<ProofResult> {
+    const proof = request.headers?.dpop;
+    if (proof === undefined) return null;
+    if (typeof proof !== 'string' || identity.isRepeated('dpop', request) || proof.length > PROOF_MAX) return 'form';
+    const read = await this.signatures.read(proof, new Date(this.clock.now()));
+    if (!read) return 'form';
+    const { claims, jkt } = read;
+    const { proofSeconds, nonceSeconds } = this.realm.options.boundSessions;
+    const fault = proofFault(claims, {
+      method: methodOf(request),
+      addresses: this.addressesOf(request),
+      now: this.clock.seconds(),
+      proofSeconds,
+      nonceSeconds,
+      nonceAt: this.timeOf(claims.nonce),
+      since: this.since,
+    });
+    if (fault) return fault;
+    // Nothing is stored for a proof that is not valid.
+    const key = `svc:proof:${this.realm.guard}:${crypto.sha256(`${jkt} ${String(claims.jti)}`)}`;
+    // A time of the client may be as far in the future.
+    const isNew = await this.store.add(key, '1', Math.max(nonceSeconds, 2 * proofSeconds) + identity.CLOCK_MARGIN);
+    this.noteInstance();
+    return isNew ? { jkt, ath: claims.ath } : 'replayed';
+  }
+
+  /** A server that takes over lacks the latest proofs, so only those that are made from now on are accepted. */
+  private noteInstance(): void {
+    const { instance } = this.store;
+    if (instance === null || instance === this.instance) return;
+    if (this.instance !== null) this.since = this.clock.seconds();
+    this.instance = instance;
+  }
+
+  /** When the guard made a nonce; null for any other text. */
+  private timeOf(nonce: unknown): number | null {
+    if (!this.nonces || typeof nonce !== 'string') return null;
+    const [time = '', signature = ''] = nonce.split('.');
+    return /^\d{1,12}$/.test(time) && this.nonces.verify(this.signed(time), signature) ? Number(time) : null;
+  }
+
+  private signed(time: string): string {
+    return `${this.realm.guard}:${time}`;
+  }
+
+  private addressesOf(request: Received): string[] {
+    const target = request.originalUrl ?? request.url;
+    if (target === undefined) return [];
+    const path = http.pathOf(target);
+    const { addresses } = this.realm.options.boundSessions;
+    const own = addresses.length ? addresses : [originOf(request)];
+    return own.map((address) => address.replace(/\/$/, '') + path);
+  }
+}
+
+/** The request or the handshake that a call of the library is about. */
+function receivedOf(request: object): Received {
+  return request instanceof http.CarriedRequest ? receivedOf(request.source) : request;
+}
+
+/** A handshake of socket.io has no method. */
+const methodOf = ({ method, url }: Received): string | undefined => method ?? (url === undefined ? undefined : 'GET');
+
+function originOf({ protocol, host, secure, socket, headers }: Received): string {
+  const scheme = protocol ?? (secure || socket?.encrypted ? 'https' : 'http');
+  return `${scheme}://${String(host ?? headers?.host)}`;
+}
