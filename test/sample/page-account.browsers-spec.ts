@@ -237,7 +237,7 @@ describeWithBrowser('the page of the sample', () => {
         typ: 'at+jwt',
       });
       await tab.page
-        .locator('main .remaining')
+        .locator('main svg.life .value')
         .getByText(/^1[45]:\d\d left$/)
         .waitFor();
       await tab.presses('Renew now');
