@@ -10,8 +10,11 @@ import { readEnvironment } from '../apps/sample/src/environment';
 
 const IMAGES = join(__dirname, 'images');
 
-/** The pictures have more pixels than their size on the page, for screens with small pixels. */
-const [SIZE, SCALE] = [{ width: 1000, height: 760 }, 1.4];
+/** By their names. The pictures have more pixels than their size on the page, for screens with small pixels. */
+const SIZES = {
+  sample: { viewport: { width: 1000, height: 760 }, deviceScaleFactor: 1.4 },
+  'sample-phone': { viewport: { width: 390, height: 800 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
+};
 
 /** What happens to the session, with the seconds after it. The time of the browser moves, that of the server does not. */
 const LIFE: readonly [button: string, then: string, seconds: number][] = [
@@ -28,7 +31,7 @@ async function demonstrate(page: Page, url: string): Promise<void> {
   for (const [i, [button, then, seconds]] of LIFE.entries()) {
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('log').getByRole('listitem').nth(i).waitFor();
-    await page.getByRole('log').getByRole('listitem').first().getByText(then).waitFor();
+    await page.getByRole('log').getByRole('listitem').last().getByText(then).waitFor();
     await page.clock.fastForward(seconds * 1000);
   }
   // No button looks as if it was pressed.
@@ -36,17 +39,21 @@ async function demonstrate(page: Page, url: string): Promise<void> {
   await page.evaluate('document.activeElement.blur()');
 }
 
-async function take(browser: Browser, url: string, colorScheme: 'light' | 'dark'): Promise<void> {
+async function take(
+  browser: Browser,
+  url: string,
+  name: keyof typeof SIZES,
+  colorScheme: 'light' | 'dark',
+): Promise<void> {
   const context = await browser.newContext({
-    viewport: SIZE,
-    deviceScaleFactor: SCALE,
+    ...SIZES[name],
     colorScheme,
     reducedMotion: 'reduce',
     locale: 'en-GB',
   });
   const page = await context.newPage();
   await demonstrate(page, url);
-  await page.screenshot({ path: join(IMAGES, `sample-${colorScheme}.png`) });
+  await page.screenshot({ path: join(IMAGES, `${name}-${colorScheme}.png`) });
   await context.close();
 }
 
@@ -63,7 +70,7 @@ async function takeMail(browser: Browser, url: string): Promise<void> {
   await context.close();
 }
 
-/** Starts the sample without data, and takes its picture in both modes. */
+/** Starts the sample without data, and takes its pictures in both modes. */
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-pictures-'));
   const port = await freePort();
@@ -78,7 +85,8 @@ async function main(): Promise<void> {
   const executablePath = process.env.CHROMIUM || spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
-    for (const mode of ['light', 'dark'] as const) await take(browser, `http://localhost:${port}`, mode);
+    for (const name of ['sample', 'sample-phone'] as const)
+      for (const mode of ['light', 'dark'] as const) await take(browser, `http://localhost:${port}`, name, mode);
     await takeMail(browser, `http://localhost:${port}`);
   } finally {
     await browser.close();

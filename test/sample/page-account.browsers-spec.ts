@@ -106,14 +106,13 @@ describeWithBrowser('the page of the sample', () => {
         },
       ],
       [
-        'Overview, with a message',
+        'Overview, with a replay',
         async () => {
           await tab.goes('Overview');
           await tab.presses('Renew now');
           await tab.lives('Renewed');
-          await tab.button('Replay after the grace time').focus();
-          await tab.page.keyboard.press('Enter');
-          await tab.hears('Wait until the grace time is over');
+          await tab.presses('Replay the old token');
+          await tab.lives('Replayed in time');
         },
       ],
     ])('is accessible in light and dark, and fits a phone: %s', async (_, show) => {
@@ -238,7 +237,7 @@ describeWithBrowser('the page of the sample', () => {
         typ: 'at+jwt',
       });
       await tab.page
-        .locator('main .remaining')
+        .locator('main svg.life .value')
         .getByText(/^1[45]:\d\d left$/)
         .waitFor();
       await tab.presses('Renew now');
@@ -300,17 +299,16 @@ describeWithBrowser('the page of the sample', () => {
         .click();
       await tab.hears('The session has ended.');
       expect(await rows.count()).toBe(2);
-      await tab.presses('Sign out others');
-      await tab.answers('Cancel');
-      expect(await rows.count()).toBe(2);
-      await tab.presses('Sign out others');
-      await tab.answers('Sign out others');
-      await tab.hears('All other sessions have ended.');
-      expect(await rows.count()).toBe(1);
       await tab.presses('Sign out everywhere');
       await tab.answers('Cancel');
       await tab.hasFocus(tab.button('Sign out everywhere'));
+      expect(await rows.count()).toBe(2);
       await tab.presses('Sign out everywhere');
+      await tab.answers('Sign out everywhere');
+      await tab.hears('All other sessions have ended.');
+      expect(await rows.count()).toBe(1);
+      await tab.presses('Sign out everywhere');
+      await tab.dialog().getByLabel('Stay signed in here').uncheck();
       await tab.answers('Sign out everywhere');
       await tab.hears('You are signed out.');
     });
@@ -394,8 +392,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsIn(ADA, THIRD);
       await tab.sees('Overview');
       await tab.goes('Your data');
-      await tab.presses('Delete account');
-      await tab.answers('Delete account');
+      await tab.deletesAccount();
       await tab.page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await tab.page.keyboard.press('Escape');
       await tab.dialog().waitFor({ state: 'detached' });
@@ -404,8 +401,7 @@ describeWithBrowser('the page of the sample', () => {
 
     it('is deleted', async () => {
       await tab.goes('Your data');
-      await tab.presses('Delete account');
-      await tab.answers('Delete account');
+      await tab.deletesAccount();
       await tab.page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await tab.confirms(THIRD);
       await tab.hears('Your account is deleted.');

@@ -156,7 +156,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.comesToFront();
       const report = await visit.tab(tab.page.context(), await visit.mailed(ada.email, '/unknown-sign-in', 2));
       await report.sees('Was this you?');
-      expect(await report.page.locator('main dt').allInnerTexts()).toEqual(['Device', 'Signed in', 'Address']);
+      expect(await report.page.locator('main dt').allInnerTexts()).toEqual(['Device', 'Signed in', 'IP address']);
       await report.page.locator('main dd').getByText(' on Linux').waitFor();
       await report.presses('No, sign out everywhere');
       await report.sees('You are signed out everywhere');
@@ -281,8 +281,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       await ada.addAuthenticator();
       await ada.signsInWithCode(tab);
       await tab.goes('Your data');
-      await tab.presses('Delete account');
-      await tab.answers('Delete account');
+      await tab.deletesAccount();
       await tab.page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await isAccessible();
       const code = tab.dialog().getByLabel('Code from your authenticator app, or a recovery code');

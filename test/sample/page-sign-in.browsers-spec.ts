@@ -46,7 +46,7 @@ describeWithBrowser('the page of the sample', () => {
         expect(await authenticator.held()).toEqual([]);
         await authenticator.touch(async () => {
           await tab.confirms();
-          await tab.hears('The passkey is added.');
+          await tab.hears('Passkey added.');
         });
         expect(await authenticator.held()).toMatchObject([{ rpId: 'localhost' }]);
         expect(await passkeyNames()).toEqual(['Laptop']);
@@ -102,7 +102,7 @@ describeWithBrowser('the page of the sample', () => {
         });
         await authenticator.touch(async () => {
           await tab.presses('Confirm with a passkey');
-          await tab.hears('The passkey is renamed.');
+          await tab.hears('Passkey renamed.');
         });
         expect(await passkeyNames()).toEqual(['Old laptop']);
       });
@@ -110,7 +110,7 @@ describeWithBrowser('the page of the sample', () => {
       it('is deleted after a question, also by the authenticator', async () => {
         await tab.presses('Delete Old laptop');
         await tab.answers('Delete passkey');
-        await tab.hears('The passkey is deleted.');
+        await tab.hears('Passkey deleted.');
         await tab.page.getByText('No passkeys yet.').waitFor();
         // Firefox does not have the signal of accepted passkeys.
         if (!inFirefox) await eventually(async () => (await authenticator.held()).length === 0);
@@ -299,7 +299,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.dialog().waitFor();
       await authenticator.touch(async () => {
         await tab.confirms();
-        await tab.hears('The passkey is added.');
+        await tab.hears('Passkey added.');
       });
       await tab.signsOut();
     });

@@ -160,7 +160,7 @@ export class Tab {
     await this.life().getByRole('listitem').filter({ hasText: title }).first().waitFor();
   }
 
-  /** The titles of the events, the newest first. */
+  /** The titles of the events, in order. */
   lived(): Promise<string[]> {
     return this.life().getByRole('listitem').locator('strong').allInnerTexts();
   }
@@ -222,6 +222,13 @@ export class Tab {
   async confirms(password = DEMO.password): Promise<void> {
     await this.dialog().getByLabel('Password', { exact: true }).fill(password);
     await this.dialog().getByRole('button', { name: 'Confirm', exact: true }).click();
+  }
+
+  /** Deletes the account, up to the confirmation of the password. */
+  async deletesAccount(): Promise<void> {
+    await this.presses('Delete account');
+    await this.dialog().getByLabel('Type “delete” to confirm').fill('delete');
+    await this.answers('Delete account');
   }
 
   /** Presses a button of the dialog. */

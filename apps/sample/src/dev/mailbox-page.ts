@@ -38,7 +38,7 @@ export const mailCard = ({ subject, text, html: hasHtml }: MailContent, address:
           ? ['light', 'dark'].map(
               (mode) =>
                 html`<iframe
-                  class="rendering"
+                  class="rendering ${mode}"
                   title="${subject}, in ${mode} mode"
                   src="${address}?mode=${mode}"
                   loading="lazy"

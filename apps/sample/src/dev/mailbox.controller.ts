@@ -1,20 +1,18 @@
 import { Controller, Get, Header, NotFoundException, Param, ParseIntPipe, Query, UseGuards } from '@nestjs/common';
 import { Auth, type MailPreview } from '@svc/auth';
-import { LANGUAGES, type Language } from '@svc/auth/languages';
+import { LANGUAGES } from '@svc/auth/languages';
 import { OwnHost } from '../web/own-host.guard';
 import { MailHeaders, PageHeaders } from '../web/page-headers';
 import { html, inMode, mailCard, page } from './mailbox-page';
 import { Mailbox } from './mailbox';
 
-const nameOf = (language: Language): string =>
-  new Intl.DisplayNames([language], { type: 'language' }).of(language) ?? language;
+const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
 
 /** Links to the examples in every language. */
 const EXAMPLES = html`<p class="row">
   Every mail of the library as an example:
   ${LANGUAGES.map(
-    (language) =>
-      html` <a href="/mailbox/examples/${language}" hreflang="${language}" lang="${language}">${nameOf(language)}</a>`,
+    (language) => html` <a href="/mailbox/examples/${language}" hreflang="${language}">${NAMES.of(language)}</a>`,
   )}
 </p>`;
 

@@ -9,12 +9,14 @@ import { user } from './user.js';
 
 const element = (id) => document.getElementById(id);
 
+const STORES = h('span', { class: 'muted' }, 'NestJS · PostgreSQL · Redis');
+
 /** What is around the view: the way to the other views, and who is signed in. @param groups entries as of `register` */
 export function drawFrame(groups) {
   const isSignedIn = auth.session !== null;
   element('nav').hidden = !isSignedIn;
   element('nav').replaceChildren(...menu(groups));
-  element('who').replaceChildren(...(isSignedIn ? [identity(), button(t`Sign out`, () => auth.logout())] : []));
+  element('who').replaceChildren(...(isSignedIn ? [identity(), button(t`Sign out`, () => auth.logout())] : [STORES]));
   document.body.classList.toggle('signed-in', isSignedIn);
 }
 

@@ -16,29 +16,35 @@ const TRIALS = [
   [t`Order tea with a token that may only read.`, t`The server refuses, and says what the token lacks.`],
 ].filter(Boolean);
 
+/** What a colour of a drawing means. */
+export const swatch = (kind, text) => h('li', {}, h('span', { class: `swatch ${kind}`, 'aria-hidden': 'true' }), text);
+
 /** What this page is, for visitors who are not signed in. */
 export const intro = () => [
-  h('h2', { id: 'intro-heading' }, t`Token authentication for NestJS`),
+  h('h2', { id: 'intro-heading' }, t`Sessions that rotate, revoke and fail closed`),
   h(
     'p',
     {},
-    t`Sessions that rotate, revoke and fail closed: a stolen refresh token ends its session, and an ended session is refused at once.`,
+    nodes`Token authentication for NestJS. This page is an ordinary client of a server with ${h('strong', {}, '@svc/auth')}. Nothing is simulated.`,
   ),
   h(
     'figure',
-    {},
+    { class: 'ink' },
     h(
       'ul',
-      { class: 'lanes note' },
+      { class: 'lanes' },
       [t`Session`, t`Access token`, t`Refresh tokens`, t`Grace time`].map((lane) => h('li', {}, lane)),
     ),
     h('img', { src: '/web/life.svg', alt: '', width: 380, height: 112 }),
+    h(
+      'ul',
+      { class: 'legend' },
+      swatch('valid', t`valid`),
+      swatch('past', t`replaced`),
+      swatch('grace', t`still accepted`),
+      swatch('refused', t`refused`),
+    ),
     h('figcaption', { class: 'note' }, t`Refresh token 3 comes back after its grace time: the session ends at once.`),
-  ),
-  h(
-    'p',
-    {},
-    nodes`This page is an ordinary client of a server with ${h('strong', {}, '@svc/auth')}. Nothing is simulated.`,
   ),
   h(
     'ul',

@@ -13,7 +13,7 @@ export const item = (heading, name, facts, ...actions) =>
   h(
     'li',
     {},
-    h(heading, {}, name),
+    h(heading, {}, ...[name].flat().filter(Boolean)),
     h(
       'dl',
       { class: 'facts' },

@@ -34,10 +34,15 @@ export function choose(tag) {
 
 // The server writes its messages in the language of the page, also where the browser prefers another one.
 const { fetch: send } = globalThis;
+/** The last request that changed something at a route of the library, and its status: what led to an event of the client. */
+export let exchange;
 globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
   request.headers.set('Accept-Language', language);
-  return send(request);
+  const answer = await send(request);
+  const { method, url } = request;
+  if (/auth\//.test(url) && method !== 'GET') exchange = [`${method} ${new URL(url).pathname}`, answer.status];
+  return answer;
 };
 
 /** Translations by the English text. Without the file of the language, the page is English. */

@@ -1,6 +1,7 @@
 import { auth, methodsOf, place, send } from './auth.js';
 import { config } from './config.js';
-import { t } from './language.js';
+import { duration } from './dom.js';
+import { exchange, t } from './language.js';
 
 /**
  * The life of the session of this tab, which the page draws. It is in memory only, remains after the end of the session,
@@ -21,8 +22,8 @@ const KEY = 'svc-auth:/auth';
 const refreshToken = () => (canReplay ? localStorage.getItem(KEY) : null);
 
 const changes = new EventTarget();
-/** `{ at, kind, title, text }`, in order. `kind` is `started`, `renewed`, `replayed`, `reused`, `refused` or `ended`;
- * an end has the `reason` of the client. */
+/** `{ at, kind, title, text, http }`, in order. `kind` is `started`, `renewed`, `replayed`, `reused`, `refused` or `ended`;
+ * `http` is `[request, status]` if this tab sent one; an end has the `reason` of the client. */
 let events = [];
 /** When each refresh token was issued, in order. */
 let issued = [];
@@ -46,8 +47,8 @@ export const onLife = (listener, options) => changes.addEventListener('change', 
 /** How long the server still accepts the old refresh token, in milliseconds: 0 when it does not; null if there is none. */
 export const graceLeft = () => old && Math.max(0, old.at + config.graceSeconds * 1000 - Date.now());
 
-function add(kind, title, text, { at = Date.now(), reason } = {}) {
-  events.push({ at, kind, title, text, reason });
+function add(kind, title, text, { at = Date.now(), reason, http } = {}) {
+  events.push({ at, kind, title, text, reason, http });
   changes.dispatchEvent(new Event('change'));
 }
 
@@ -70,11 +71,14 @@ auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) 
   const text = otherTab
     ? t`In another tab, by ${how}. This issued the first tokens.`
     : t`By ${how}. This issued the first tokens.`;
-  add('started', t`Signed in`, text, { at: start });
-  if (reason !== 'restored') return void (held = refreshToken());
+  const isNew = reason !== 'restored';
+  add('started', t`Signed in`, text, { at: start, http: isNew && !otherTab && exchange });
+  if (isNew) return void (held = refreshToken());
   issued.push(Date.now());
   replace(held, refreshToken());
-  add('renewed', t`Renewed`, t`The page was opened again, and took up the session that this browser has.`);
+  add('renewed', t`Renewed`, t`The page was opened again, and took up the session that this browser has.`, {
+    http: exchange,
+  });
 });
 
 auth.on('renewed', ({ session, otherTab }) => {
@@ -85,13 +89,18 @@ auth.on('renewed', ({ session, otherTab }) => {
   const text = otherTab
     ? t`In another tab: a new access token and a new refresh token.`
     : t`A new access token and a new refresh token.`;
-  add('renewed', t`Renewed`, text, { at });
+  add('renewed', t`Renewed`, text, { at, http: !otherTab && exchange });
 });
 
 auth.on('signedOut', ({ reason, otherTab }) => {
   [held, old] = [null, null];
-  add('ended', t`Ended`, reason === 'logout' && otherTab ? t`You signed out in another tab.` : ENDS[reason], {
+  const isOther = reason === 'logout' && otherTab;
+  // The replay before it has said why.
+  const isTold = events.some(({ kind }) => kind === 'reused');
+  const text = isTold ? t`Refresh token ${issued.length} is refused, too.` : ENDS[reason];
+  add('ended', t`Ended`, isOther ? t`You signed out in another tab.` : text, {
     reason,
+    http: !otherTab && exchange,
   });
 });
 
@@ -108,14 +117,10 @@ export async function replay() {
     const text = isSame
       ? t`Perhaps the client lost the answer. It got the current refresh token again, and nothing else changed.`
       : t`It got a refresh token.`;
-    return add('replayed', t`Replayed in time`, text);
+    return add('replayed', t`Replayed in time`, text, { http: exchange });
   }
   if (status !== 401) throw new Error(answer.message);
-  add(
-    'reused',
-    t`Replayed too late`,
-    t`Somebody else may have this token: the server took it for theft, and ended the session.`,
-  );
+  add('reused', t`Replayed too late`, t`Refresh token ${issued.length - 1}, after its grace time.`, { http: exchange });
   await tryAccess(used);
   // The current refresh token is refused, too, so the client ends the session in all tabs.
   await auth.renew();
@@ -123,12 +128,8 @@ export async function replay() {
 
 /** Shows that the access token of an ended session is refused although it has not expired. */
 async function tryAccess(session) {
-  const minutes = Math.max(0, Math.round((session.expiresAt - Date.now()) / 60_000));
-  const { status, answer } = await send('GET', '/user', { token: session.token });
+  const { status } = await send('GET', '/user', { token: session.token });
   if (status !== 401) return;
-  add(
-    'refused',
-    t`Access token refused`,
-    t`401: ${answer.message} It would have been valid for ${minutes} more minutes.`,
-  );
+  const left = duration(Math.max(0, Math.round((session.expiresAt - Date.now()) / 1000)));
+  add('refused', t`Access token refused`, t`It had ${left} left.`, { http: ['GET /user', status] });
 }

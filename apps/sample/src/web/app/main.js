@@ -12,8 +12,6 @@ import { intro, trials } from './intro.js';
 import { t } from './language.js';
 import { address, forgetAddress, present, register, show } from './router.js';
 import { isSigningInAgain } from './user.js';
-import { emailCode } from './views/email-code.js';
-import { forgotPassword } from './views/forgot-password.js';
 import { passkeyRegistration, registration } from './views/registration.js';
 import { signIn } from './views/sign-in.js';
 
@@ -57,10 +55,10 @@ const groups = [
 register([
   ...groups.flat(),
   ['/sign-in', t`Sign in`, 'out', signIn],
-  ['/sign-in-code', t`Sign in with a code`, 'out', emailCode],
+  ['/sign-in-code', t`Sign in with a code`, 'out', later('emailCode', './views/email-code.js')],
   ['/register', t`Create your account`, 'out', registration],
   ['/register-passkey', t`Create your account with a passkey`, 'out', passkeyRegistration],
-  ['/forgot-password', t`Forgot your password?`, 'out', forgotPassword],
+  ['/forgot-password', t`Forgot your password?`, 'out', later('forgotPassword', './views/forgot-password.js')],
   ['/reset-password', t`Choose a new password`, 'any', later('resetPassword', './views/reset-password.js')],
   ['/verified', t`Your email is confirmed`, 'any', later('verified', './views/verified.js')],
   ['/confirm-email', t`Confirm your new email`, 'any', later('confirmEmail', './views/mailed-links.js')],

@@ -9,6 +9,5 @@ import { t } from './language.js';
  */
 export async function createPasskeyQuietly() {
   if (!config.features.conditionalCreate || !hasPasskeys) return;
-  if (await account.createPasskeyQuietly())
-    say(t`Your password manager created a passkey. You can sign in with it next time.`, 'plain');
+  if (await account.createPasskeyQuietly()) say(t`Passkey saved. Next time, sign in with it.`, 'plain');
 }

@@ -1,7 +1,7 @@
 import { account } from '../auth.js';
 import { badge, item, items } from '../items.js';
 import { config } from '../config.js';
-import { deviceOf } from '../device-name.js';
+import { deviceIcon, deviceOf, distinct } from '../device-name.js';
 import { ask } from '../dialog.js';
 import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
@@ -38,33 +38,35 @@ export const devices = async () => [
 const none = (text) => h('p', { class: 'empty' }, text);
 
 async function known(again) {
-  const rows = (await account.devices())
-    .toSorted((a, b) => b.current - a.current)
-    .map(({ id, user_agent, first_seen_at, last_seen_at, current }) => {
-      const name = deviceOf(user_agent);
-      const forget = async () => {
-        const text = t`The next sign-in on it is one on a new device. Its sessions continue.`;
-        if (!(await ask(t`Forget ${name}?`, text, t`Forget device`))) return;
-        await account.forgetDevice(id);
-        await again();
-        say(t`The device is forgotten.`);
-      };
-      return item(
-        'h3',
-        [name, current && badge(t`This device`, 'good')],
-        [
-          [t`Last sign-in`, ago(last_seen_at)],
-          [t`First sign-in`, ago(first_seen_at)],
-        ],
-        button(t`Forget`, forget, { class: 'small', 'aria-label': t`Forget ${name}` }),
-      );
-    });
+  const all = (await account.devices()).toSorted((a, b) => b.current - a.current);
+  const names = distinct(all.map(({ user_agent }) => deviceOf(user_agent)));
+  const rows = all.map(({ id, user_agent, first_seen_at, last_seen_at, current }, i) => {
+    const name = names[i];
+    const forget = async () => {
+      const text = t`The next sign-in on it is one on a new device. Its sessions continue.`;
+      if (!(await ask(t`Forget ${name}?`, text, t`Forget device`))) return;
+      await account.forgetDevice(id);
+      await again();
+      say(t`The device is forgotten.`);
+    };
+    return item(
+      'h3',
+      [deviceIcon(user_agent), name, current && badge(t`This device`, 'good')],
+      [
+        [t`Last sign-in`, ago(last_seen_at)],
+        [t`First sign-in`, ago(first_seen_at)],
+      ],
+      button(t`Forget`, forget, { class: 'small', 'aria-label': t`Forget ${name}` }),
+    );
+  });
   return [rows.length ? items(rows) : none(t`No known devices yet.`)];
 }
 
 async function trusted(again) {
-  const rows = (await account.trustedDevices()).map(({ id, user_agent, created_at, expires_at }) => {
-    const name = deviceOf(user_agent);
+  const all = await account.trustedDevices();
+  const names = distinct(all.map(({ user_agent }) => deviceOf(user_agent)));
+  const rows = all.map(({ id, user_agent, created_at, expires_at }, i) => {
+    const name = names[i];
     const end = async () => {
       await account.endTrust(id);
       await again();
@@ -72,7 +74,7 @@ async function trusted(again) {
     };
     return item(
       'h3',
-      name,
+      [deviceIcon(user_agent), name],
       [
         [t`Trusted`, ago(created_at)],
         [t`Ends`, ago(expires_at)],

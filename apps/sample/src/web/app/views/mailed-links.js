@@ -84,7 +84,7 @@ const signInOf = ({ at, ip, agent }) =>
     h(
       'dl',
       {},
-      [[t`Device`, deviceOf(agent)], [t`Signed in`, time(at)], ip && [t`Address`, ip]]
+      [[t`Device`, deviceOf(agent)], [t`Signed in`, time(at)], ip && [t`IP address`, ip]]
         .filter(Boolean)
         .map(([what, value]) => h('div', {}, h('dt', {}, what), h('dd', {}, h('strong', {}, value)))),
     ),

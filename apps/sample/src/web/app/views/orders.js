@@ -65,7 +65,7 @@ export async function orders() {
     return [
       h(
         'div',
-        { class: 'row' },
+        { class: 'equal' },
         menu.data.map((item) => button(t`Order ${item}`, () => place(item), { class: 'second' })),
       ),
       data.length
@@ -121,7 +121,7 @@ function refusal({ title, route: name, gate, label, run, why, after }) {
     const { status, answer } = await run();
     after?.(status);
     outcome.replaceChildren(
-      h('p', { class: 'answer' }, h('strong', {}, `${status} ${STATUS[status] ?? ''}`), ` ${answer.message}`),
+      h('p', { class: 'answer' }, h('b', {}, `${status} ${STATUS[status] ?? ''}`), ` ${answer.message}`),
       h('p', { class: 'note' }, why(status)),
     );
   };

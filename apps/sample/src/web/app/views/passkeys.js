@@ -34,7 +34,7 @@ export async function passkeys() {
 function adding(done) {
   const work = async ({ name }) => {
     await account.addPasskey(name);
-    await done(t`The passkey is added.`);
+    await done(t`Passkey added.`);
   };
   return form([{ ...NAME, hint: t`Optional: a name by which you recognize it, such as “Laptop”.` }], {
     label: t`Add passkey`,
@@ -49,12 +49,12 @@ function row({ id, name, last_used_at }, done) {
     const given = await ask(t`Rename passkey`, t`Enter a new name.`, t`Rename`, options);
     if (!given) return;
     await account.renamePasskey(id, given.name);
-    await done(t`The passkey is renamed.`);
+    await done(t`Passkey renamed.`);
   };
   const remove = async () => {
     if (!(await ask(t`Delete “${title}”?`, t`You cannot sign in with it any more.`, t`Delete passkey`))) return;
     await account.deletePasskey(id);
-    await done(t`The passkey is deleted.`);
+    await done(t`Passkey deleted.`);
   };
   return item(
     'h2',

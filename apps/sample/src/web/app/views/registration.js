@@ -2,7 +2,7 @@ import { account, auth, hasPasskeys } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
 import { EMAIL, NEW_PASSWORD, form } from '../form.js';
-import { language, nodes, t } from '../language.js';
+import { language, t } from '../language.js';
 import { present } from '../router.js';
 import { enter } from './sign-in.js';
 
@@ -68,7 +68,8 @@ const created = ({ requires_verification }) => [
 export const mailboxHint = () =>
   config.mailbox &&
   h(
-    'p',
-    { class: 'note' },
-    nodes`This server does not send mails. It shows them in its ${h('a', { href: '/mailbox' }, t`mailbox`)}.`,
+    'div',
+    { class: 'stack' },
+    h('a', { class: 'button second', href: '/mailbox' }, t`Open the mailbox`),
+    h('p', { class: 'note' }, t`This server sends no mails. It shows them there.`),
   );

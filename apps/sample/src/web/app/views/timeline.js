@@ -1,5 +1,6 @@
 import { config } from '../config.js';
 import { h, svg } from '../dom.js';
+import { swatch } from '../intro.js';
 import { locale, t } from '../language.js';
 import { canReplay, life, onLife } from '../life.js';
 
@@ -9,8 +10,8 @@ const [SHORTEST, LONGEST, AHEAD] = [20 * SECOND, 240 * SECOND, 60 * SECOND];
 /** From this width on, the lanes have their labels beside them, otherwise above them. All sizes are in pixels. */
 const WIDE = 520;
 const [LABELS, VALUES, EDGE, THICK, THIN] = [160, 84, 10, 16, 8];
-/** The width of the number of a token: its edges, and each digit. */
-const [EDGES, DIGIT] = [10, 8];
+/** What the number of a token needs: its edges, and each digit. */
+const [EDGES, DIGIT] = [3, 8];
 /** The width of a time, and of half the text below now, in the language that needs most. */
 const [TIME, HALF_NOW] = [90, 36];
 
@@ -31,26 +32,21 @@ const mark = (kind, place) =>
   svg('svg', { class: `mark ${kind}`, ...place }, svg('path', { d: SHAPES[kind], 'fill-rule': 'evenodd' }));
 
 /** An event in the list, which says all that the drawing shows. @param times how often it happened in a row */
-const item = ({ at, kind, title, text }, times) =>
+const item = ({ at, kind, title, text, http }, times) =>
   h(
     'li',
     {},
     mark(kind, { viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }),
-    h(
-      'p',
-      {},
-      h('strong', {}, title),
-      times > 1 && h('span', { class: 'badge' }, `× ${times}`),
-      clockTime(at),
-      h('span', { class: 'text' }, text),
-    ),
+    h('p', {}, h('strong', {}, title), times > 1 && h('span', { class: 'badge' }, `× ${times}`), clockTime(at)),
+    http && h('code', { class: 'http' }, `${http[0]} → `, h('b', { class: http[1] > 399 && 'bad' }, http[1])),
+    text && h('p', { class: 'text' }, text),
   );
 
 /** Which mark stands for several that have no place beside each other: the last of these that is among them. */
-const WEIGHTS = ['renewed', 'started', 'replayed', 'refused', 'ended', 'reused'];
+const WEIGHTS = ['renewed', 'started', 'replayed', 'ended'];
 const APART = 14;
 
-/** The events as marks. Those whose marks would cover each other have one, with their number. */
+/** The events as marks. Those whose marks would cover each other have one. The list says how many there were. */
 function marksOf(events, x) {
   const marks = [];
   for (const { at, kind } of events) {
@@ -61,12 +57,11 @@ function marksOf(events, x) {
   return marks.map(({ at, kinds }) => ({
     at,
     kind: kinds.toSorted((a, b) => WEIGHTS.indexOf(a) - WEIGHTS.indexOf(b)).at(-1),
-    count: kinds.length,
   }));
 }
 
 /** How long something still lasts: `14:57`. */
-export const clockOf = (ms) => {
+const clockOf = (ms) => {
   const rest = Math.max(0, Math.round(ms / SECOND));
   return `${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')}`;
 };
@@ -78,6 +73,12 @@ export const clockOf = (ms) => {
  * @param width the width of the drawing
  */
 function drawing({ events, issued, expiresAt, ended }, width) {
+  const [reused, refused] = ['reused', 'refused'].map((kind) => events.find((event) => event.kind === kind));
+  /** How each refresh token was replayed, if it was. */
+  const replays = {};
+  for (const { at, kind } of events)
+    if (/^re(played|used)$/.test(kind)) replays[issued.filter((from) => from <= at).length - 2] = kind;
+
   const now = ended ?? Date.now();
   const grace = canReplay ? config.graceSeconds * SECOND : 0;
   const last = issued.at(-1);
@@ -109,11 +110,13 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       mask: to > end && 'url(#open)',
     });
   /** The bar of a refresh token, with its number if that has a place. */
-  const token = (kind, from, to, lane, number) => [
-    bar(kind, from, to, lane, THICK),
-    x(to) - x(from) > EDGES + DIGIT * String(number).length &&
-      text(x(from) + EDGES / 2, middle(lane) + 4.5, String(number), { class: 'number' }),
-  ];
+  const token = (kind, from, to, lane, number) => {
+    const free = x(to) - x(from) - DIGIT * String(number).length;
+    return [
+      bar(kind, from, to, lane, THICK),
+      free > EDGES && text(x(from) + Math.min(free / 2, 6), middle(lane) + 4.5, String(number), { class: 'number' }),
+    ];
+  };
   /** What is still to come, until a time or the end of the session, and how long that is. */
   const ahead = (kind, until, lane, height) => [
     !ended && bar(kind, now, until, lane, height),
@@ -129,22 +132,14 @@ function drawing({ events, issued, expiresAt, ended }, width) {
   /** Between the labels that are above the lanes. */
   const linesOfNow = isWide ? [[12, bottom - 16]] : lanes.map((_, i) => [middle(i) - 12, middle(i) + 14]);
   const marks = marksOf(
-    events.filter(({ at }) => at >= first),
+    // Those of a replay that ended the session are in the lanes of its tokens.
+    events.filter((event) => event.at >= first && event !== reused && event !== refused),
     x,
   );
 
-  /** Beside its mark, on the side where the line of now is not. */
-  const countOf = (at, count) => {
-    const isBefore = at < x(now) && x(now) < at + 36;
-    return text(at + (isBefore ? -9 : 9), middle(0) + (isWide ? 18 : -13), `× ${count}`, {
-      class: 'value',
-      'text-anchor': isBefore ? 'end' : 'start',
-    });
-  };
-
   return svg(
     'svg',
-    { class: 'life', height: bottom + 12, 'aria-hidden': 'true' },
+    { class: 'life', height: bottom + 14, 'aria-hidden': 'true' },
     svg(
       'linearGradient',
       { id: 'fade', gradientUnits: 'userSpaceOnUse', x1: x(now), x2: right },
@@ -161,48 +156,47 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       isWide ? text(EDGE + 2, middle(i) + 4.5, label) : text(EDGE, middle(i) - 17, label),
     ]),
     linesOfNow.map(([y1, y2]) => svg('line', { class: 'now', x1: x(now), x2: x(now), y1, y2 })),
-    bar(ended ? 'past' : 'token session', first, now, 0),
+    bar('token session', first, now, 0),
     ahead('ahead', Infinity, 0),
-    bar(ended ? 'past' : 'token', last, now, 1),
+    bar('token', last, now, 1),
     ended ? bar('lost', now, expiresAt, 1) : ahead('ahead', expiresAt, 1),
     issued.flatMap((from, i) =>
-      token(i + 1 < issued.length || ended ? 'past' : 'token', from, issued[i + 1] ?? now, 2, i + 1),
+      token(issued[i + 1] ? `past ${replays[i] ?? ''}` : 'token', from, issued[i + 1] ?? now, 2, i + 1),
     ),
-    ahead('ahead', Infinity, 2, THICK),
+    ended ? bar('lost', now, Infinity, 2, THICK) : ahead('ahead', Infinity, 2, THICK),
     // A token before the last one has none any more.
-    graceEnd > 0 &&
-      token(ended || now >= graceEnd ? 'past' : 'grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
+    graceEnd > 0 && token('grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
     grace > 0 && ahead('grace-ahead', graceEnd, 3, THICK),
+    refused && mark('refused', { x: x(now), y: middle(1), overflow: 'visible' }),
+    reused && mark('reused', { x: x(now), y: middle(lanes.length - 1), overflow: 'visible' }),
+    reused &&
+      text(right, isWide ? 14 : middle(0) - 17, t`Replay → refused → ended`, { class: 'chain', 'text-anchor': 'end' }),
     nowText > left + TIME && text(left, bottom, clock.format(first)),
     ended
       ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
       : text(Math.max(x(now), HALF_NOW), bottom, t`now`, { 'text-anchor': 'middle' }),
-    marks.flatMap(({ at, kind, count }) => [
-      mark(kind, { x: at, y: middle(0), overflow: 'visible' }),
-      count > 1 && (isWide || at > TIME) && countOf(at, count),
-    ]),
+    marks.map(({ at, kind }) => mark(kind, { x: at, y: middle(0), overflow: 'visible' })),
   );
 }
 
-const swatch = (kind, text) => h('li', {}, h('span', { class: `swatch ${kind}`, 'aria-hidden': 'true' }), text);
-
-/** What the colours of the drawing mean. Its marks are explained by the list of the events, which has the same. */
-const legend = (ended) =>
+/** What the colours of the drawing mean: those that it has. Its marks are explained by the list of the events. */
+const legend = ({ events, issued, ended }) =>
   h(
     'ul',
     { class: 'legend', 'aria-label': t`Legend` },
-    !ended && swatch('token', t`valid`),
-    !ended && swatch('ahead', t`still to come`),
-    !ended && canReplay && swatch('grace', t`replaced, still accepted`),
-    swatch('past', t`replaced or ended`),
-    ended && swatch('lost', t`not expired, but refused`),
+    swatch('valid', t`valid`),
+    issued.length > 1 && swatch('past', t`replaced`),
+    issued.length > 1 && canReplay && config.graceSeconds > 0 && swatch('grace', t`still accepted`),
+    ended && swatch(events.at(-1).reason === 'ended' ? 'refused' : 'lost', t`refused`),
   );
 
-/** The life of the session as a drawing and as a list. It follows what happens until the user leaves the view. */
-export function timeline(left) {
-  const picture = h('div', { class: 'picture' });
-  const list = h('ol', { class: 'events', reversed: true });
-  const draw = () => picture.replaceChildren(drawing(life(), picture.clientWidth || Math.min(innerWidth - 74, 600)));
+/** The life of the session as a drawing and as a list, with elements between both. It follows until the user leaves the view. */
+export function timeline(left, ...between) {
+  const canvas = h('div');
+  const meaning = h('div');
+  const picture = h('div', { class: 'picture ink' }, canvas, meaning);
+  const list = h('ol', { class: 'events' });
+  const draw = () => canvas.replaceChildren(drawing(life(), picture.clientWidth || Math.min(innerWidth - 74, 600)));
   let shown = [];
   let count = 0;
   let times = 0;
@@ -212,13 +206,14 @@ export function timeline(left) {
     if (events !== shown) list.replaceChildren();
     if (events !== shown) count = 0;
     shown = events;
-    // The newest is the first, and one item has what happened again. Others stay: screen readers read only what is added.
+    // One item has what happened again. Others stay: screen readers read only what is added.
     for (; count < events.length; count++) {
       const [event, before] = [events[count], events[count - 1]];
       times = before?.kind === event.kind && before.text === event.text ? times + 1 : 1;
-      if (times > 1) list.firstChild.remove();
-      list.prepend(item(event, times));
+      if (times > 1) list.lastChild.remove();
+      list.append(item(event, times));
     }
+    meaning.replaceChildren(legend(life()));
     draw();
   };
   tell();
@@ -231,9 +226,5 @@ export function timeline(left) {
     clearInterval(ticking);
     resizing.disconnect();
   });
-  return [
-    picture,
-    legend(life().ended),
-    h('div', { role: 'log', 'aria-label': t`What happened to the session` }, list),
-  ];
+  return [picture, ...between, h('div', { role: 'log', 'aria-label': t`What happened to the session` }, list)];
 }

@@ -1,10 +1,9 @@
 import { auth, place } from '../auth.js';
-import { config } from '../config.js';
-import { h, newId, time } from '../dom.js';
-import { button, say } from '../feedback.js';
-import { nodes, t } from '../language.js';
+import { h, time } from '../dom.js';
+import { button } from '../feedback.js';
+import { t } from '../language.js';
 import { canReplay, graceLeft, life, onLife, replay } from '../life.js';
-import { clockOf, timeline } from './timeline.js';
+import { timeline } from './timeline.js';
 
 /** Where the tokens are, by the place of the refresh token. */
 const KEPT = {
@@ -45,73 +44,28 @@ const claim = ([name, value]) =>
 
 const headerOf = (token) => JSON.parse(atob(token.split('.')[0].replaceAll('-', '+').replaceAll('_', '/')));
 
-const captioned = (element, caption) => h('div', {}, element, caption);
-
-/**
- * A button for what is not always possible, and below it when it is. When it is not, a press says why.
- *
- * @param stateOf gets how long the old token is still accepted, and returns `{ caption, why, ends }`; `why` only if it is not possible,
- *   `ends` if it ends the session
- */
-function offer(label, stateOf, work) {
-  const caption = h('p', { class: 'note', id: newId('when') });
-  const state = () => stateOf(graceLeft());
-  const act = () => (state().why ? say(state().why, 'plain') : work());
-  const element = button(label, act, { 'aria-describedby': caption.id });
-  const update = () => {
-    element.setAttribute('aria-disabled', String(!!state().why));
-    element.classList.toggle('danger', !!state().ends);
-    caption.textContent = state().caption;
-  };
-  return { shown: captioned(element, caption), update };
-}
-
-const seconds = (ms) => `${Math.ceil(ms / 1000)} s`;
-const FIRST = t`Renew first: that makes the refresh token an old one.`;
-/** The line below the buttons says it once for all of them. */
-const NOT_YET = { caption: '', why: FIRST };
-
-const inGraceTime = (left) => {
-  if (left === null) return NOT_YET;
-  if (left > 0) return { caption: t`${seconds(left)} left` };
-  return {
-    caption: t`The grace time is over`,
-    why: t`The grace time is over. Renew, then replay within ${config.graceSeconds} s.`,
-  };
-};
-const afterGraceTime = (left) => {
-  if (left === null) return NOT_YET;
-  if (left > 0) return { caption: t`Possible in ${seconds(left)}`, why: t`Wait until the grace time is over.` };
-  return { caption: t`Ends the session`, ends: true };
-};
-
-/** What the old refresh token is good for now. */
-function advice() {
-  const left = graceLeft();
-  if (left === null) return FIRST;
-  if (left > 0) return t`The old refresh token is still accepted: a client may have lost the answer.`;
+/** What the old refresh token is good for. @param left how long it is still accepted */
+function advice(left) {
+  if (left === null) return t`Renew once, then replay the old refresh token.`;
+  if (left > 0)
+    return t`The old refresh token is still accepted, for a client that lost the answer. After its grace time, a replay ends the session.`;
   return t`The old refresh token is no longer accepted. Whoever sends it now ends the session.`;
 }
 
 /** The life of the session, and what the user can do to it. */
 export function sessionCard(left) {
-  const remaining = h('span', { class: 'remaining' });
-  const hint = h('p', { class: 'note' });
+  const hint = h('p', { class: 'note', id: 'hint' });
   const claims = h('dl', { class: 'claims' });
   const [header, payload] = [h('pre', { id: 'token-header' }), h('pre', { id: 'token-payload' })];
-
-  const offers = canReplay
-    ? [
-        offer(t`Replay the old token`, inGraceTime, replay),
-        offer(t`Replay after the grace time`, afterGraceTime, replay),
-      ]
-    : [];
+  const again = button('', replay, { 'aria-describedby': 'hint' });
 
   function count() {
     if (!auth.session) return;
-    remaining.textContent = t`${clockOf(auth.session.expiresAt - Date.now())} left`;
-    hint.textContent = NO_REPLAY ?? advice();
-    for (const { update } of offers) update();
+    const rest = canReplay ? graceLeft() : null;
+    hint.textContent = NO_REPLAY ?? advice(rest);
+    again.hidden = rest === null;
+    again.classList.toggle('danger', rest === 0);
+    again.textContent = rest === 0 ? t`Replay after the grace time` : t`Replay the old token`;
   }
   function draw() {
     if (!auth.session) return;
@@ -129,17 +83,16 @@ export function sessionCard(left) {
     'section',
     { class: 'card', 'aria-labelledby': 'life-heading' },
     h('h2', { id: 'life-heading' }, t`The life of your session`),
-    h(
-      'div',
-      { class: 'actions' },
-      captioned(
+    timeline(
+      left,
+      h(
+        'div',
+        { class: 'actions' },
         button(t`Renew now`, () => auth.renew(), { class: 'primary' }),
-        h('p', { class: 'note' }, nodes`Access token: ${remaining}`),
+        again,
+        hint,
       ),
-      offers.map(({ shown }) => shown),
     ),
-    hint,
-    timeline(left),
     h(
       'details',
       {},

@@ -12,7 +12,18 @@ async function exportAll() {
 
 async function erase() {
   const text = t`Your account, your sessions and your orders are deleted immediately and permanently.`;
-  if (await ask(t`Delete your account?`, text, t`Delete account`)) await auth.deleteAccount();
+  const word = t`delete`;
+  const fields = [
+    {
+      name: 'word',
+      label: t`Type “${word}” to confirm`,
+      pattern: word,
+      autocomplete: 'off',
+      autocapitalize: 'off',
+      autofocus: true,
+    },
+  ];
+  if (await ask(t`Delete your account?`, text, t`Delete account`, { fields })) await auth.deleteAccount();
 }
 
 export const yourData = () => [
