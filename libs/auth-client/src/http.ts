@@ -1,4 +1,5 @@
 import { AuthError } from './errors.js';
+import type { BoundRequests } from './types.js';
 
 /**
  * A refresh that never ends would keep the lock of the tabs. Two of these timeouts are one grace period of the server: a
@@ -137,9 +138,14 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
 }
 
 /** Sends a request that needs no access token. All of them are POST. */
-export async function send<T>(url: string, body: unknown, init: RequestInit): Promise<T> {
+export async function send<T>(
+  url: string,
+  body: unknown,
+  init: RequestInit,
+  carrier: BoundRequests = globalThis,
+): Promise<T> {
   const request = jsonRequest('POST', body, { ...init, signal: within(TIMEOUT_MS) });
-  const response = await fetch(url, request).catch(() => {
+  const response = await carrier.fetch(url, request).catch(() => {
     throw unreachable();
   });
   return contentOf<T>(response, null, true);
