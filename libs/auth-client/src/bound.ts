@@ -69,23 +69,23 @@ const answer = (status: number, reason: string | null, message: string): Respons
 /** Runs one request in a transaction, and waits until it is written. */
 async function inStore<T>(mode: IDBTransactionMode, work: (keys: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   const opening = indexedDB.open('svc-auth', 1);
-  opening.onupgradeneeded = () => opening.result.createObjectStore(KEYS);
+  opening.addEventListener('upgradeneeded', () => opening.result.createObjectStore(KEYS));
   return new Promise<T>((resolve, reject) => {
     setTimeout(() => reject(new DOMException('', 'TimeoutError')), STORE_MS);
-    opening.onerror = () => reject(opening.error);
-    opening.onsuccess = () => {
+    opening.addEventListener('error', () => reject(opening.error));
+    opening.addEventListener('success', () => {
       const database = opening.result;
       try {
         const transaction = database.transaction(KEYS, mode);
         const request = work(transaction.objectStore(KEYS));
-        transaction.oncomplete = () => resolve(request.result);
-        transaction.onabort = () => reject(transaction.error);
+        transaction.addEventListener('complete', () => resolve(request.result));
+        transaction.addEventListener('abort', () => reject(transaction.error));
       } catch (error) {
         reject(error);
       }
       // The user could not delete an open one. It is closed when the transaction has ended.
       database.close();
-    };
+    });
   });
 }
 

@@ -17,6 +17,22 @@ const LONGEST_RETRY_MS = 60_000;
 /** The statuses that end a session. */
 export const REFUSED = [401, 403];
 
+/** The reason of the answer of `boundKey` to a refresh without the key of the session. */
+export const KEY_LOST = 'key_lost';
+
+/** In body mode, by which the server recognizes this browser. */
+export interface Device {
+  device_token?: string;
+  trusted_device_token?: string;
+}
+
+/** The answer of routes that start or renew a session. */
+export interface Tokens extends Device {
+  access_token?: string;
+  refresh_token?: string;
+  expires_in: number;
+}
+
 const UNREACHABLE = 'The server cannot be reached. Try again later.';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,16 +1,10 @@
 import { AuthError } from './errors.js';
-import { textOf } from './base64url.js';
+import { claimsOf } from './base64url.js';
 import { momentAt, since } from './clock.js';
-import { REFUSED, STORAGE_MS, TIMEOUT_MS, pause, send, unreachable, waitAfter, whenShown } from './http.js';
+import { KEY_LOST, REFUSED, STORAGE_MS, TIMEOUT_MS, pause, send, unreachable, waitAfter, whenShown } from './http.js';
+import type { Device, Tokens } from './http.js';
 import { inTime } from './storage.js';
-import type {
-  AccessClaims,
-  AuthClientEvents,
-  AuthSession,
-  BoundRequests,
-  RefreshTokenPlace,
-  TokenStorage,
-} from './types.js';
+import type { AuthClientEvents, AuthSession, BoundRequests, RefreshTokenPlace, TokenStorage } from './types.js';
 
 const DAY_MS = 86_400_000;
 /** A token is renewed this long before it expires, or a fifth of its lifetime before, whichever is less. */
@@ -26,20 +20,6 @@ const LONGEST_CALLS_MS = 6 * STORAGE_MS;
 /** The lock is held this long after the work, so that the other tabs receive its message before one gets the lock. */
 const BROADCAST_MS = 50;
 
-/** The reason of the answer of `boundKey` to a refresh without the key of the session. */
-const KEY_LOST = 'key_lost';
-
-interface Device {
-  device_token?: string;
-  trusted_device_token?: string;
-}
-
-interface Tokens extends Device {
-  access_token?: string;
-  refresh_token?: string;
-  expires_in: number;
-}
-
 type SignedInReason = AuthClientEvents['signedIn']['reason'];
 type SignedOutReason = AuthClientEvents['signedOut']['reason'];
 
@@ -50,9 +30,6 @@ type SignedOutReason = AuthClientEvents['signedOut']['reason'];
 type Message =
   | { session: AuthSession; reason: SignedInReason; kept: string | null }
   | { ended: string; reason?: SignedOutReason; isOver: boolean };
-
-/** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
-const claimsOf = (token: string): AccessClaims => JSON.parse(textOf(token.split('.')[1]!));
 
 const marginOf = ({ lifetime }: AuthSession): number => Math.min(MARGIN_MS, lifetime / 5);
 
