@@ -1,7 +1,7 @@
 // Builds the client. Each argument is a folder or a file; without arguments it is the folder `dist`. The folder gets the package:
-// modules and types for bundlers, and minified modules for pages without a bundler: the client, and beside it the account and the
-// identities. A file (`*.js`) gets the module of the client, or a file `*account.js` or `*identities.js` one of the others,
-// readable, without the comments that documentation is made of: a page loads it without compression. Files need only TypeScript.
+// modules and types for bundlers, and minified modules for pages without a bundler: the client, and beside it the account, the
+// key and the identities. A file (`*.js`) gets the module of the client, or a file `*account.js`, `*bound.js` or `*identities.js`
+// one of the others, readable, without the comments that documentation is made of: a page loads it without compression. Files need only TypeScript.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
