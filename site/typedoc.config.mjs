@@ -18,6 +18,7 @@ export default {
     '../libs/auth/src/tools/testing/index.ts',
     '../libs/auth-client/src/index.ts',
     '../libs/auth-client/src/account.ts',
+    '../libs/auth-client/src/bound.ts',
     '../libs/auth-client/src/identities.ts',
     '../libs/auth-client/src/react.ts',
     '../libs/auth-client/src/vue.ts',

@@ -1,7 +1,7 @@
 // Builds the client. Each argument is a folder or a file; without arguments it is the folder `dist`. The folder gets the package:
-// modules and types for bundlers, and minified modules for pages without a bundler: the client, and beside it the account and the
-// identities. A file (`*.js`) gets the module of the client, or a file `*account.js` or `*identities.js` one of the others,
-// readable, without the comments that documentation is made of: a page loads it without compression. Files need only TypeScript.
+// modules and types for bundlers, and minified modules for pages without a bundler: the client, and beside it the account, the
+// key and the identities. A file (`*.js`) gets the module of the client, or a file `*account.js`, `*bound.js` or `*identities.js`
+// one of the others, readable, without the comments that documentation is made of: a page loads it without compression. Files need only TypeScript.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,22 +23,25 @@ if (status !== 0) process.exit(status ?? 1);
 
 // In the order of their imports. No two of them declare the same name at the top level, so that they can be one module.
 const MODULES = ['errors', 'base64url', 'clock', 'http', 'storage', 'session', 'fetch', 'passkeys', 'client'];
-const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf8'))
-  .join('\n')
-  .replaceAll(/^import .*\n/gm, '')
-  .replaceAll(/^export (?=(?:const|(?:async )?function|class) )/gm, '');
+const textOf = (modules) =>
+  modules
+    .map((name) => readFileSync(join(folder, `${name}.js`), 'utf8'))
+    .join('\n')
+    .replaceAll(/^import .*\n/gm, '')
+    .replaceAll(/^export (?=(?:const|(?:async )?function|class) )/gm, '');
 /**
  * Members that the modules use among themselves. No type of the package, message between tabs or body of a route has a member
  * of such a name, so the minifier can shorten them.
  */
 const INTERNAL =
-  /^(announce|askFor|endOffer|enrol|forget|fresh|init|isFresh|keep|live|offer|refused|renewAgain|sendAuthorized|signInAt)$/;
-const client = `${text}\nexport { AuthError, createAuthClient };\n`;
+  /^(announce|askFor|carrier|endOffer|enrol|forget|fresh|init|isFresh|keep|live|offer|refused|renewAgain|sendAuthorized|signInAt)$/;
+const client = `${textOf(MODULES)}\nexport { AuthError, createAuthClient };\n`;
 const sources = { 'auth-client': client };
 // They import only types.
 for (const name of ['account', 'identities'])
   sources[`auth-${name}`] = readFileSync(join(folder, `${name}.js`), 'utf8');
-const sourceFor = (file) => sources[`auth-${/(?:account|identities)(?=\.js$)/.exec(file)?.[0] ?? 'client'}`];
+sources['auth-bound'] = `${textOf(['base64url', 'clock', 'bound'])}\nexport { boundKey };\n`;
+const sourceFor = (file) => sources[`auth-${/(?:account|bound|identities)(?=\.js$)/.exec(file)?.[0] ?? 'client'}`];
 
 const BLOCK_COMMENT = /^ *\/\*[^]*?\*\/\n/gm;
 for (const file of files) writeFileSync(file, sourceFor(file).replaceAll(BLOCK_COMMENT, ''));

@@ -19,6 +19,7 @@ const MODULES = [
   'auth/testing',
   'auth-client',
   'auth-client/account',
+  'auth-client/bound',
   'auth-client/identities',
   'auth-client/react',
   'auth-client/vue',

@@ -24,9 +24,9 @@ const base = {
     '^@svc/auth/redis-cluster$': '<rootDir>/libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '^@svc/auth/testing$': '<rootDir>/libs/auth/src/tools/testing/index.ts',
     '^@svc/auth-client$': '<rootDir>/libs/auth-client/src/index.ts',
-    '^@svc/auth-client/(account|identities|react|vue)$': '<rootDir>/libs/auth-client/src/$1.ts',
+    '^@svc/auth-client/(account|bound|identities|react|vue)$': '<rootDir>/libs/auth-client/src/$1.ts',
     // The client is compiled to ES modules, which name each other with the extension.
-    '^(\\./(?:account|base64url|client|clock|errors|fetch|http|identities|passkeys|react|session|state|storage|types|vue|(?:dom|native|server|tabs)\\.testkit))\\.js$':
+    '^(\\./(?:account|base64url|bound|client|clock|errors|fetch|http|identities|passkeys|react|session|state|storage|types|vue|(?:dom|native|server|tabs)\\.testkit))\\.js$':
       '$1.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/auth/dist', '<rootDir>/libs/auth-client/dist'],

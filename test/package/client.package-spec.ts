@@ -7,7 +7,7 @@ import { complaintsOfNpm, sourcesOfDeclarations } from './installed';
 
 const CLIENT = join(ROOT, 'libs/auth-client');
 /** For pages without a bundler, which have no types. */
-const MINIFIED = ['auth-account', 'auth-client', 'auth-identities'].map((name) => `${name}.min.js`);
+const MINIFIED = ['auth-account', 'auth-bound', 'auth-client', 'auth-identities'].map((name) => `${name}.min.js`);
 
 /** Uses the types of the package with the DOM, and checks them too. */
 const PAGE = `
@@ -15,6 +15,7 @@ import {
   type AuthClient, AuthError, type EnrolmentChallenge, type LoginChallenge, type TokenStorage, createAuthClient,
 } from '@svc/auth-client';
 import { type AccountClient, createAccountClient } from '@svc/auth-client/account';
+import { type HostKey, boundKey } from '@svc/auth-client/bound';
 import { type Finished, type IdentityAnswer, finishSignIn, registerWith, signInWith } from '@svc/auth-client/identities';
 const auth: AuthClient = createAuthClient({ refreshToken: 'cookie', confirm: async () => false });
 const account: AccountClient = createAccountClient(auth);
@@ -27,7 +28,7 @@ else if (answer?.enrolment_required) await account.completeEnrolment(answer, '12
 else if (answer?.status === 'registration-required') await registerWith(auth, answer, { name: answer.name ?? 'Ada' });
 const finished: Finished | null = await finishSignIn(auth);
 if (finished?.way === 'link') console.log(finished.answer.email, finished.provider);
-auth.on('signedOut', ({ reason }) => { const one: 'logout' | 'deleted' | 'ended' = reason; return one; });
+auth.on('signedOut', ({ reason }) => { const one: 'logout' | 'deleted' | 'ended' | 'key_lost' = reason; return one; });
 const { data } = await auth.request<{ data: string[] }>('GET', '/orders').catch((error: unknown) => {
   throw error instanceof AuthError ? error.errors : error;
 });
@@ -40,6 +41,9 @@ const storage: TokenStorage = {
 };
 createAuthClient({ refreshToken: storage });
 createAuthClient({ refreshToken: localStorage });
+const key: HostKey = { jwk: { kty: 'EC' }, sign: async ({ buffer }) => buffer, sha256: async ({ buffer }) => buffer };
+createAuthClient({ bound: boundKey(key) });
+createAuthClient({ bound: boundKey() });
 // @ts-expect-error there is no such place
 createAuthClient({ refreshToken: 'sessionStorage' });
 `;
@@ -60,6 +64,7 @@ describe('the package of the browser client', () => {
     const modules = [
       'account',
       'base64url',
+      'bound',
       'client',
       'clock',
       'errors',
@@ -134,6 +139,8 @@ describe('the package of the browser client', () => {
     ['the minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-client.min.js'`]],
     ['the module of the account', ['--input-type=module', '-e', `import '@svc/auth-client/account'`]],
     ['its minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-account.min.js'`]],
+    ['the module of the key', ['--input-type=module', '-e', `import '@svc/auth-client/bound'`]],
+    ['its minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-bound.min.js'`]],
     ['the module of the identities', ['--input-type=module', '-e', `import '@svc/auth-client/identities'`]],
     ['its minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-identities.min.js'`]],
   ])('is loaded without a browser by %s', (_, args) => {

@@ -130,6 +130,7 @@ describe('the built site', () => {
       'auth/testing',
       'auth-client',
       'auth-client/account',
+      'auth-client/bound',
       'auth-client/identities',
       'auth-client/react',
       'auth-client/vue',

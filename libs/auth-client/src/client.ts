@@ -31,7 +31,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const { url = '/auth', refreshToken = 'cookie' } = options;
   // Before anything is open that keeps a process alive.
   const origins = trustedOrigins(url, options.origins);
-  const sessions = openSessions(url, refreshToken);
+  const sessions = openSessions(url, refreshToken, options.bound?.(url));
   const authorized = authorizedFetch(sessions, options, origins);
 
   const request = async <T>(

@@ -89,10 +89,11 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         if (used) attempt.headers.set(header, used);
         // A redirect can lead to any origin. Browsers then remove `Authorization` at most, and neither the confirmation nor
         // the body of a 307. `manual` follows none either.
-        const response = await fetch(attempt, {
+        const how: RequestInit = {
           signal: timeout ? within(timeout, signal) : signal,
           redirect: request.redirect === 'manual' ? 'manual' : 'error',
-        }).catch((error) => {
+        };
+        const response = await sessions.carrier.fetch(attempt, how, session).catch((error) => {
           throw timeout && !signal.aborted ? unreachable() : error;
         });
         const { status, headers } = response;

@@ -1,4 +1,5 @@
 import { AuthError } from './errors.js';
+import type { BoundRequests } from './types.js';
 
 /**
  * A refresh that never ends would keep the lock of the tabs. Two of these timeouts are one grace period of the server: a
@@ -15,6 +16,22 @@ const LONGEST_RETRY_MS = 60_000;
 
 /** The statuses that end a session. */
 export const REFUSED = [401, 403];
+
+/** The reason of the answer of `boundKey` to a refresh without the key of the session. */
+export const KEY_LOST = 'key_lost';
+
+/** In body mode, by which the server recognizes this browser. */
+export interface Device {
+  device_token?: string;
+  trusted_device_token?: string;
+}
+
+/** The answer of routes that start or renew a session. */
+export interface Tokens extends Device {
+  access_token?: string;
+  refresh_token?: string;
+  expires_in: number;
+}
 
 const UNREACHABLE = 'The server cannot be reached. Try again later.';
 
@@ -137,9 +154,14 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
 }
 
 /** Sends a request that needs no access token. All of them are POST. */
-export async function send<T>(url: string, body: unknown, init: RequestInit): Promise<T> {
+export async function send<T>(
+  url: string,
+  body: unknown,
+  init: RequestInit,
+  carrier: BoundRequests = globalThis,
+): Promise<T> {
   const request = jsonRequest('POST', body, { ...init, signal: within(TIMEOUT_MS) });
-  const response = await fetch(url, request).catch(() => {
+  const response = await carrier.fetch(url, request).catch(() => {
     throw unreachable();
   });
   return contentOf<T>(response, null, true);

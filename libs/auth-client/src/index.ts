@@ -17,6 +17,7 @@ export type {
   AuthClientEvents,
   AuthClientOptions,
   AuthSession,
+  BoundRequests,
   ChallengeFields,
   ConfirmationMethod,
   DeviceSession,

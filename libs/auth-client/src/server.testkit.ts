@@ -33,6 +33,8 @@ export class FakeServer {
   lifetime = LIFETIME_S;
   /** Whether the refresh token is in a cookie, which the tests do not look at. */
   isCookieMode = false;
+  /** The thumbprint of the key to which tokens are bound. */
+  jkt: string | null = null;
   private generation = 0;
   private tokens = 0;
   private sessions = 0;
@@ -127,8 +129,10 @@ export class FakeServer {
   }
 
   private issue(): object {
-    const claims = { ...this.live, jti: String(++this.tokens), amr: ['pwd'], name: 'Zoë' };
+    const cnf = this.jkt ? { cnf: { jkt: this.jkt } } : {};
+    const claims = { ...this.live, ...cnf, jti: String(++this.tokens), amr: ['pwd'], name: 'Zoë' };
     return {
+      token_type: this.jkt ? 'DPoP' : 'Bearer',
       access_token: `${base64url({ alg: 'HS256' })}.${base64url(claims)}.signature`,
       ...(!this.isCookieMode && { refresh_token: `token.${this.generation}` }),
       expires_in: this.lifetime,

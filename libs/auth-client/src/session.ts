@@ -1,9 +1,10 @@
 import { AuthError } from './errors.js';
-import { textOf } from './base64url.js';
+import { claimsOf } from './base64url.js';
 import { momentAt, since } from './clock.js';
-import { REFUSED, STORAGE_MS, TIMEOUT_MS, pause, send, unreachable, waitAfter, whenShown } from './http.js';
+import { KEY_LOST, REFUSED, STORAGE_MS, TIMEOUT_MS, pause, send, unreachable, waitAfter, whenShown } from './http.js';
+import type { Device, Tokens } from './http.js';
 import { inTime } from './storage.js';
-import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace, TokenStorage } from './types.js';
+import type { AuthClientEvents, AuthSession, BoundRequests, RefreshTokenPlace, TokenStorage } from './types.js';
 
 const DAY_MS = 86_400_000;
 /** A token is renewed this long before it expires, or a fifth of its lifetime before, whichever is less. */
@@ -19,17 +20,6 @@ const LONGEST_CALLS_MS = 6 * STORAGE_MS;
 /** The lock is held this long after the work, so that the other tabs receive its message before one gets the lock. */
 const BROADCAST_MS = 50;
 
-interface Device {
-  device_token?: string;
-  trusted_device_token?: string;
-}
-
-interface Tokens extends Device {
-  access_token?: string;
-  refresh_token?: string;
-  expires_in: number;
-}
-
 type SignedInReason = AuthClientEvents['signedIn']['reason'];
 type SignedOutReason = AuthClientEvents['signedOut']['reason'];
 
@@ -41,15 +31,20 @@ type Message =
   | { session: AuthSession; reason: SignedInReason; kept: string | null }
   | { ended: string; reason?: SignedOutReason; isOver: boolean };
 
-/** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
-const claimsOf = (token: string): AccessClaims => JSON.parse(textOf(token.split('.')[1]!));
-
 const marginOf = ({ lifetime }: AuthSession): number => Math.min(MARGIN_MS, lifetime / 5);
 
 export type Sessions = ReturnType<typeof openSessions>;
 
-/** The session of this tab, which all tabs of the browser share unless the refresh token is in memory. */
-export function openSessions(url: string, place: RefreshTokenPlace | TokenStorage) {
+/**
+ * The session of this tab, which all tabs of the browser share unless the refresh token is in memory.
+ *
+ * @param carrier sends the requests that start, renew or use the session
+ */
+export function openSessions(
+  url: string,
+  place: RefreshTokenPlace | TokenStorage,
+  carrier: BoundRequests = globalThis,
+) {
   const isCookie = place === 'cookie';
   /** Of every request to a route of the guard. None of them redirects. */
   const init: RequestInit = { credentials: isCookie ? 'include' : 'omit', redirect: 'error' };
@@ -233,7 +228,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
     more = init,
   ): Promise<(Tokens & T) | null> => {
     const sentAt = Date.now();
-    const answer = await send<Tokens & T>(url + path, body, more);
+    const answer = await send<Tokens & T>(url + path, body, more, carrier);
     if (!answer?.access_token) return answer;
     const { access_token: token, refresh_token, expires_in } = answer;
     if (isCookie === !!refresh_token)
@@ -262,7 +257,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
   const drop = async (cause: SignedOutReason, otherTab = false) => {
     const session = current;
     // Under the lock: it is heard after the session is dropped.
-    if (isAwaited && !session) emit('notRestored', { otherTab });
+    if (isAwaited && !session) emit('notRestored', { reason: cause, otherTab });
     current = null;
     isAwaited = false;
     clearTimeout(timer);
@@ -303,7 +298,8 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
       } catch (error) {
         refusal = error as AuthError;
         const { status, reason } = refusal;
-        if (REFUSED.includes(status) && !reason) return drop('ended');
+        if (REFUSED.includes(status) && [null, KEY_LOST].includes(reason))
+          return drop((reason as SignedOutReason | null) ?? 'ended');
         const wait = waitAfter(refusal, failures++);
         refused = momentAt();
         retryAfter = refusal.retryAfter ? wait : 0;
@@ -341,6 +337,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
   return {
     init,
     host,
+    carrier,
     get live() {
       return current;
     },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-const LIMITS = { 'auth-client': 5250, 'auth-account': 1536, 'auth-identities': 1536 };
+const LIMITS = { 'auth-client': 5300, 'auth-account': 1536, 'auth-bound': 2048, 'auth-identities': 1536 };
 /** With the module that both entries share, without React and Vue. */
 const ENTRIES = { react: 700, vue: 700 };
 const BUILD = join(__dirname, '../build.mjs');
@@ -52,7 +52,7 @@ it('a process of Node ends after a sign-in, wherever the refresh token is', () =
 
 it('the names that the minifier shortens are in no type of the package', () => {
   const names = /INTERNAL =\s+\/\^\(([\w|]+)\)/.exec(readFileSync(BUILD, 'utf8'))![1]!.split('|');
-  const types = ['types', 'errors', 'index', 'account', 'identities']
+  const types = ['types', 'errors', 'index', 'account', 'bound', 'identities']
     .map((file) => readFileSync(join(__dirname, `${file}.ts`), 'utf8'))
     .join();
   expect(names.length).toBeGreaterThan(1);

@@ -55,6 +55,20 @@ export interface AuthClientOptions {
    * it always. {@link AuthClient.fetch} refuses all others: a token that is sent to another server is stolen.
    */
   origins?: readonly string[];
+  /**
+   * Binds the session to a key of this browser, so that its tokens are of no use elsewhere (RFC 9449): `boundKey()` of
+   * `@svc/auth-client/bound`. The server needs `features.boundSessions`.
+   */
+  bound?: (url: string) => BoundRequests;
+}
+
+/** How the requests of a session are sent: `globalThis`, or `fetch` with a proof of a key. */
+export interface BoundRequests {
+  /**
+   * @param session whose access token the request has; null for a request without a user; undefined for one that signs in or
+   *   refreshes
+   */
+  fetch(input: RequestInfo | URL, init?: RequestInit, session?: AuthSession | null): Promise<Response>;
 }
 
 /** The claims of an access token. The client reads them without verifying the signature. */
@@ -105,9 +119,10 @@ export interface SignedOutEvent {
   session: AuthSession;
   /**
    * `logout`: the user signed out; `deleted`: the user deleted the account; `ended`: the server does not renew the session:
-   * it has expired or was ended elsewhere, or its refresh token was used twice.
+   * it has expired or was ended elsewhere, or its refresh token was used twice; `key_lost`: the browser no longer has the key
+   * to which the session is bound ({@link AuthClientOptions.bound}).
    */
-  reason: 'logout' | 'deleted' | 'ended';
+  reason: 'logout' | 'deleted' | 'ended' | 'key_lost';
   otherTab: boolean;
 }
 
@@ -118,6 +133,8 @@ export interface SignedOutEvent {
 export interface NotRestoredEvent {
   /** Whether another tab has signed out. */
   otherTab: boolean;
+  /** As of {@link SignedOutEvent}. */
+  reason: SignedOutEvent['reason'];
 }
 
 /** The events of {@link AuthClient.on}. */

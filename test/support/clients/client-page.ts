@@ -32,14 +32,14 @@ export class ClientVisitor {
 
   static async of(visit: SampleVisit, given?: BrowserContext): Promise<ClientVisitor> {
     const context = given ?? (await visit.person());
-    for (const name of ['auth-client', 'auth-account', 'auth-identities']) {
+    for (const name of ['auth-client', 'auth-account', 'auth-bound', 'auth-identities']) {
       const body = readFileSync(join(CLIENT, `${name}.min.js`), 'utf8');
       await context.route(`**/web/${name}.js`, (route) => route.fulfill({ contentType: 'text/javascript', body }));
     }
     return new ClientVisitor(visit, context);
   }
 
-  /** Opens a tab with a client and without a page. @param options of the client */
+  /** Opens a tab with a client and without a page. @param options of the client; `bound: true` stands for a key of the browser */
   async tab(options: Record<string, unknown>): Promise<ClientTab> {
     const page = await this.context.newPage();
     const tab = new ClientTab(page, options);
@@ -58,13 +58,13 @@ export class ClientTab {
 
   async start(): Promise<void> {
     await this.page.evaluate(`Promise.all(
-      ['auth-client', 'auth-account'].map((name) => import('/web/' + name + '.js')),
-    ).then(([{ createAuthClient }, { createAccountClient }]) => {
+      ['auth-client', 'auth-account'${this.options.bound ? ", 'auth-bound'" : ''}].map((name) => import('/web/' + name + '.js')),
+    ).then(([{ createAuthClient }, { createAccountClient }, { boundKey } = {}]) => {
       globalThis.events = [];
       globalThis.confirmations = 0;
       globalThis.answer = async () => false;
       const confirm = () => (confirmations++, answer());
-      globalThis.auth = createAuthClient({ ...${JSON.stringify(this.options)}, confirm });
+      globalThis.auth = createAuthClient({ ...${JSON.stringify(this.options)}, bound: boundKey?.(), confirm });
       globalThis.account = createAccountClient(auth);
       for (const name of ['signedIn', 'renewed', 'signedOut'])
         auth.on(name, ({ reason, otherTab }) => events.push([name, reason, otherTab && 'other tab'].filter(Boolean).join(' ')));
