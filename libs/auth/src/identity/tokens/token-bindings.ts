@@ -93,6 +93,8 @@ export interface TokenBinding {
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
     readonly tokenBinding?: TokenBinding;
+    /** Whether the sender of a refresh token may use its session, besides what {@link TokenBinding.isHolder} decides. */
+    readonly sessionHolder?: TokenBinding['isHolder'];
   }
 }
 
@@ -100,6 +102,7 @@ declare module '../../foundation/realm/feature' {
 @Injectable()
 export class TokenBindings {
   private readonly all = once(() => this.scope.hooks('tokenBinding'));
+  private readonly holders = once(() => this.scope.hooks('sessionHolder'));
 
   constructor(private readonly scope: RealmScope) {}
 
@@ -143,6 +146,7 @@ export class TokenBindings {
   /** See {@link TokenBinding.isHolder}. Without a feature that binds sessions, nobody can use a bound one. */
   async isHolder(request: object, session: HeldSession): Promise<boolean> {
     for (const binding of this.all()) if (!(await binding.isHolder(this.scope, request, session))) return false;
+    for (const isHolder of this.holders()) if (!(await isHolder(this.scope, request, session))) return false;
     return this.isUsed || session.jkt === null;
   }
 
