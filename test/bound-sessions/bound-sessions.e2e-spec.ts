@@ -112,12 +112,12 @@ describe('a session that is bound to a key of its client', () => {
     const required = await device.get(t, '/transfers', body.access_token, { proof: null, scheme: 'Bearer' });
     expect([promised.status, required.status]).toEqual([401, 401]);
     expect(required.headers.get('www-authenticate')).toBe('DPoP error="invalid_token", algs="ES256 EdDSA Ed25519"');
-    // Whoever has its refresh token could bind it.
+    // A thief of its refresh token could bind it.
     const refreshed = await device.refresh(t, body.refresh_token);
     expect(claimsOf(refreshed.body.access_token)).not.toHaveProperty('cnf');
   });
 
-  it('tells a client without a token both schemes', async () => {
+  it('is one of two kinds, and a client without a token learns both schemes', async () => {
     const { headers } = await device.send(t, 'GET', '/private', { proof: null });
     expect(headers.get('www-authenticate')).toBe('Bearer, DPoP algs="ES256 EdDSA Ed25519"');
   });

@@ -17,18 +17,16 @@ export { AccountStandings, SignInRefused } from '../identity/tokens/access-token
 export { type AccessClaims, isOver } from '../identity/tokens/access-token.policy';
 export { Authenticator } from '../identity/tokens/authenticator';
 export {
+  type Caller,
   type Credential,
   type Credentialed,
   type HeldSession,
   type TokenBinding,
   bearerOf,
-  isRepeated,
-} from '../identity/tokens/token-bindings';
-export {
-  type Caller,
   callerAt,
   callerOf,
   credentialGateOf,
+  isRepeated,
   recordCaller,
   recordCredentialGate,
 } from '../identity/tokens/caller';

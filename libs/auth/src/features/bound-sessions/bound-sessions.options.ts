@@ -12,9 +12,9 @@ export interface BoundSessionsOptions {
   mode?: 'allow' | 'require';
 
   /**
-   * The addresses under which clients reach the application: `https://api.example.com`. A proof is for one address, so that nobody
-   * who gets it elsewhere can use it here. With a path if a proxy removes it: `https://example.com/api`. Needed in production.
-   * Without it, the address of each request is accepted.
+   * The addresses under which clients reach the application: `https://api.example.com`. A proof is for one address: one that was made
+   * for another server is refused. With a path if a proxy removes it: `https://example.com/api`. Needed in production. Without it,
+   * the address of each request is accepted.
    *
    * @default []
    * @env SVC_BOUND_SESSIONS_ADDRESSES
@@ -32,7 +32,7 @@ export interface BoundSessionsOptions {
 
   /**
    * Seconds for which a nonce of the server is valid, 30 to 86400; 0 for none. With it, a proof contains the nonce, in place of the
-   * time of the client: nobody can make proofs in advance. A client repeats a request with a new nonce when the former one is over.
+   * time of the client, so that no proof can be made in advance. A client repeats a request with a new nonce when the former one is over.
    *
    * @default 0
    * @env SVC_BOUND_SESSIONS_NONCE_SECONDS

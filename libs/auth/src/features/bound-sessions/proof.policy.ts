@@ -91,8 +91,8 @@ export function tokenRefusal({ scheme, jkt, ath, proof, mode }: PresentedToken):
 }
 
 /**
- * Whether the sender of a refresh token may use its session. Pure. A session without a key stays one: whoever has its token could
- * bind it.
+ * Whether the sender of a refresh token may use its session. Pure. A session without a key stays one, because a thief of its token
+ * could bind it.
  *
  * @param session the thumbprint of the key of the session; null for none
  * @param proved the thumbprint of the key that the sender has proved; null for none

@@ -13,7 +13,7 @@ const ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519'];
 const KEYS = 1000;
 
 /** A proof that was verified, for one request. */
-export interface Proof {
+export interface KeyProof {
   /** The thumbprint (RFC 7638) of its key. */
   readonly jkt: string;
   /** The hash of the access token that it is for. */
@@ -21,7 +21,7 @@ export interface Proof {
 }
 
 /** A proof, or what is wrong with it. Null for a request without one. */
-export type ProofResult = Proof | ProofFault | null;
+export type ProofResult = KeyProof | ProofFault | null;
 
 /** What the adapters, Node and socket.io have of a request or a handshake. */
 interface Received extends identity.Credentialed {

@@ -8,7 +8,7 @@ import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route-answer';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
-import { TokenBindings } from '../../identity/tokens/token-bindings';
+import { TokenBindings } from '../../identity/tokens/caller';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import type { SessionOrigin, SignInOrigin } from './session.entity';
 import { SessionStore } from './session.store';

@@ -15,7 +15,7 @@ import { Clients } from '../../request/http/client-info';
 import { limit, requireAdmitted } from '../../request/throttling/limiters';
 import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
-import { TokenBindings } from '../../identity/tokens/token-bindings';
+import { TokenBindings } from '../../identity/tokens/caller';
 import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';

@@ -5,11 +5,10 @@ import { type AuthException, Unauthenticated } from '../../foundation/platform/e
 import { AccessTokens } from '../../identity/tokens/access-tokens';
 import { Authenticator } from '../../identity/tokens/authenticator';
 import { parseRefreshToken } from '../../identity/tokens/refresh-tokens';
-import { type Credentialed, type HeldSession, TokenBindings } from '../../identity/tokens/token-bindings';
-import { callerOf } from '../../identity/tokens/caller';
+import { type Credentialed, type HeldSession, TokenBindings, callerOf } from '../../identity/tokens/caller';
 import { Realm } from '../../foundation/realm/realm';
 import type { AuthenticatedRequest } from '../../request/gates/authenticated';
-import { OriginGate } from '../../request/gates/origin.gate';
+import { OriginGate } from '../../request/gates/sender.gate';
 import type { Gate } from '../../request/gates/route-plan';
 import { RefreshCookie, RefreshTokenPipe } from '../../request/http/cookies';
 import { PinnedSessions } from './pinned-ability.gate';

@@ -17,7 +17,7 @@ import {
   isAccessToken,
   isOver,
 } from './access-token.policy';
-import { TokenBindings } from './token-bindings';
+import { TokenBindings } from './caller';
 import { Keyring, type VerifiedJws, VerifiedSignatures, prepareKey, signJws, verifyJws } from './keyring';
 
 /** The input of an access token. */

@@ -6,8 +6,15 @@ import { Realm } from '../../foundation/realm/realm';
 import { denylistVerdict } from '../denylist/denylist.policy';
 import type { AccessClaims } from './access-token.policy';
 import { AccessTokens } from './access-tokens';
-import { type Caller, callerOf, credentialGateOf, recordCaller, recordPin } from './caller';
-import { type Credentialed, TokenBindings } from './token-bindings';
+import {
+  type Caller,
+  type Credentialed,
+  TokenBindings,
+  callerOf,
+  credentialGateOf,
+  recordCaller,
+  recordPin,
+} from './caller';
 import { Denylist } from '../denylist/denylist';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope, outerTransaction, withinDeadline } from '../../foundation/platform/deadline';

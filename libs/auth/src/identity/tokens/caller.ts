@@ -1,4 +1,8 @@
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { Injectable } from '@nestjs/common';
+import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
+import { once } from '../../foundation/platform/sweep';
+import type { TokenType } from '../../foundation/ports/presenter';
+import { RealmScope } from '../../foundation/realm/realm';
 import { Grant, type VerifiedToken, recordUser, tokenOfUser } from '../users/grant';
 import type { AccessClaims } from './access-token.policy';
 
@@ -112,3 +116,157 @@ export const grantIn = (from: TokenSource, guard?: string): Grant => tokenIn(fro
 
 // Checks the class, because a request or a body could have a member with this name.
 const isCaller = (from: object): from is Caller => 'grant' in from && from.grant instanceof Grant;
+
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** A request, or the handshake that stands for one. Its fields as received are in Node's request, which Fastify wraps. */
+export interface Credentialed {
+  readonly headers?: Headers;
+  readonly rawHeaders?: readonly string[];
+  readonly raw?: { readonly rawHeaders?: readonly string[] };
+}
+
+/** The credential of the header `Authorization`. Both texts are empty without one. */
+export interface Credential {
+  /** In lower case (RFC 9110 §11.1). */
+  readonly scheme: string;
+  readonly token: string;
+}
+
+const NONE: Credential = { scheme: '', token: '' };
+
+/**
+ * The credential of the `Authorization` header (RFC 9110 §11.6.2). Of two such headers none is read: Node keeps the first one, and a
+ * proxy may have checked the other.
+ */
+function credentialOf(request: Credentialed): Credential {
+  const authorization = request.headers?.authorization;
+  if (typeof authorization !== 'string' || isRepeated('authorization', request)) return NONE;
+  const [, scheme, token] = /^([a-z]+) +([^ ]+) *$/i.exec(authorization) ?? [];
+  return scheme && token ? { scheme: scheme.toLowerCase(), token } : NONE;
+}
+
+/** The credential of the `Authorization: Bearer` header (RFC 6750 §2.1), or the empty string. */
+export function bearerOf(request: Credentialed): string {
+  const { scheme, token } = credentialOf(request);
+  return scheme === 'bearer' ? token : '';
+}
+
+/** Whether a request has a header several times, as received. */
+export function isRepeated(name: string, { rawHeaders, raw }: Credentialed): boolean {
+  const fields = rawHeaders ?? raw?.rawHeaders ?? [];
+  let found = 0;
+  // Names and values alternate.
+  for (let i = 0; i < fields.length; i += 2) {
+    const field = fields[i]!;
+    if (field.length === name.length && field.toLowerCase() === name) found++;
+  }
+  return found > 1;
+}
+
+/** A session, with the thumbprint of the key to which it is bound; null for none. */
+export interface HeldSession {
+  readonly userId: string;
+  readonly familyId: string;
+  readonly jkt: string | null;
+}
+
+/** How a feature binds sessions and their access tokens to a key of the client (RFC 7800). */
+export interface TokenBinding {
+  /** The type of bound tokens (RFC 6749 §5.1), and in lower case the scheme of `Authorization` for them. */
+  readonly tokenType: TokenType;
+  /** The member of the claim `cnf` that it verifies. */
+  readonly member: string;
+  /** The refusals of requests that start or refresh a session. */
+  readonly refusals: readonly (new () => AuthException)[];
+  /** What its part of `WWW-Authenticate` says where no error is named. */
+  readonly challenge: string;
+  /**
+   * Verifies that the sender of an access token has the key to which it is bound, and that a token without a key is accepted.
+   *
+   * @throws Unauthenticated, StoreUnavailable
+   */
+  verify(services: RealmScope, request: Credentialed, credential: Credential, claims: AccessClaims): Promise<void>;
+  /**
+   * The thumbprint of the key that the sender of a request has proved, for the session of the request; null for none.
+   *
+   * @param request undefined for a session that code of the host starts without one
+   * @throws AuthException for an invalid proof, or where a key is required; StoreUnavailable
+   */
+  keyOf(services: RealmScope, request: object | undefined): Promise<string | null>;
+  /**
+   * Whether the sender of a refresh token may use its session: it has proved the key of the session, or needs none.
+   *
+   * @throws as {@link keyOf}
+   */
+  isHolder(services: RealmScope, request: object, session: HeldSession): Promise<boolean>;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    readonly tokenBinding?: TokenBinding;
+    /** Whether the sender of a refresh token may use its session, besides what {@link TokenBinding.isHolder} decides. */
+    readonly sessionHolder?: TokenBinding['isHolder'];
+  }
+}
+
+/** What the features of the realm know about keys to which tokens are bound. */
+@Injectable()
+export class TokenBindings {
+  private readonly all = once(() => this.scope.hooks('tokenBinding'));
+  private readonly holders = once(() => this.scope.hooks('sessionHolder'));
+
+  constructor(private readonly scope: RealmScope) {}
+
+  get isUsed(): boolean {
+    return this.all().length > 0;
+  }
+
+  /** The members of `cnf` that a feature verifies. A token with another one is refused. */
+  get members(): readonly string[] {
+    return this.all().map(({ member }) => member);
+  }
+
+  /** The access token of a request: of the scheme `Bearer`, or of that of a feature. */
+  credentialOf(request: Credentialed): Credential {
+    const credential = credentialOf(request);
+    const isKnown =
+      credential.scheme === 'bearer' ||
+      this.all().some(({ tokenType }) => tokenType.toLowerCase() === credential.scheme);
+    return isKnown ? credential : NONE;
+  }
+
+  /** The type of the tokens of a session. @param jkt the thumbprint of its key; null for none */
+  typeOf(jkt: string | null): TokenType {
+    return (jkt !== null && this.all()[0]?.tokenType) || 'Bearer';
+  }
+
+  /** See {@link TokenBinding.verify}. Without a feature that binds tokens, no token with `cnf` gets here. */
+  async verify(request: Credentialed, claims: AccessClaims): Promise<void> {
+    for (const binding of this.all()) await binding.verify(this.scope, request, this.credentialOf(request), claims);
+  }
+
+  /** See {@link TokenBinding.keyOf}. */
+  async keyOf(request: object | undefined): Promise<string | null> {
+    for (const binding of this.all()) {
+      const key = await binding.keyOf(this.scope, request);
+      if (key !== null) return key;
+    }
+    return null;
+  }
+
+  /** See {@link TokenBinding.isHolder}. Without a feature that binds sessions, a bound one is of no use. */
+  async isHolder(request: object, session: HeldSession): Promise<boolean> {
+    for (const binding of this.all()) if (!(await binding.isHolder(this.scope, request, session))) return false;
+    for (const isHolder of this.holders()) if (!(await isHolder(this.scope, request, session))) return false;
+    return this.isUsed || session.jkt === null;
+  }
+
+  /** The refusal of a request, with the schemes that the realm accepts. @param presented whether a token was sent */
+  refusal(presented: boolean): Unauthenticated {
+    return new Unauthenticated(
+      presented,
+      this.all().map(({ challenge }) => challenge),
+    );
+  }
+}

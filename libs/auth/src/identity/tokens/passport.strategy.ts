@@ -5,8 +5,7 @@ import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { AuthConfigError, Unauthenticated } from '../../foundation/platform/errors';
 import { AccessTokens } from './access-tokens';
 import { Authenticator } from './authenticator';
-import { type Credentialed, TokenBindings } from './token-bindings';
-import { callerOfRoute } from './caller';
+import { type Credentialed, TokenBindings, callerOfRoute } from './caller';
 import { Keyring, type VerifiedJws, prepareKey, verifyingKey } from './keyring';
 
 function unlessRefused(error: unknown): null {

@@ -18,7 +18,7 @@ import { KEY_OPTIONS } from './key.options';
 import { Keyring } from './keyring';
 import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
-import { TokenBindings } from './token-bindings';
+import { TokenBindings } from './caller';
 
 /** Publishes the realm's public keys at `GET /jwks`. */
 @Controller('jwks')

@@ -3,7 +3,6 @@ import { type AuthException, Unauthenticated } from '../../foundation/platform/e
 import { GuardName } from '../../foundation/realm/feature';
 import { PublicRoute } from '../../foundation/realm/route';
 import { Authenticator } from '../../identity/tokens/authenticator';
-import { TokenBindings } from '../../identity/tokens/token-bindings';
 import { type Caller, callerOf } from '../../identity/tokens/caller';
 import { passedBy, requestOf, RouteGuard, requires } from './route-guard';
 import { type Gate, Gates } from './route-plan';
@@ -34,22 +33,6 @@ export class OptionalAuthenticationGate implements Gate {
 
   async check(_context: ExecutionContext, request: AuthenticatedRequest): Promise<void> {
     request.user = (await this.authenticator.authenticateIfAsked(request))?.user;
-  }
-}
-
-/**
- * Checks the proof of a key that a request sends to a route that starts a session, before the handler uses anything up. `NewSessions`
- * binds the session to it.
- */
-@Injectable()
-export class SenderGate implements Gate {
-  static readonly stage = 'sender';
-  static readonly public = true;
-
-  constructor(private readonly bindings: TokenBindings) {}
-
-  async check(_context: ExecutionContext, request: object): Promise<void> {
-    if (this.bindings.isUsed) await this.bindings.keyOf(request);
   }
 }
 

@@ -1,6 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
-import { AuthenticationGate, OptionalAuthenticationGate, SenderGate } from '../gates/authenticated';
-import { OriginGate } from '../gates/origin.gate';
+import { AuthenticationGate, OptionalAuthenticationGate } from '../gates/authenticated';
+import { OriginGate, SenderGate } from '../gates/sender.gate';
 import { Clients, FairShareKeys } from './client-info';
 import { CookieRemoval, RefreshCookie, RefreshTokenPipe } from './cookies';
 import { RequestObserver } from '../gates/request-log';

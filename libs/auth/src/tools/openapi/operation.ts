@@ -7,7 +7,7 @@ import type { RealmScope } from '../../foundation/realm/realm';
 import type { Answers, Refusal } from '../../foundation/realm/route';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { declarationOf } from '../../request/gates/request-log';
-import { OriginGate } from '../../request/gates/origin.gate';
+import { OriginGate } from '../../request/gates/sender.gate';
 import { type RouteGate, routePlan } from '../../request/gates/route-plan';
 import { CookieRemoval, RefreshTokenPipe } from '../../request/http/cookies';
 import { NO_SNIFFING, NO_STORE } from '../../request/http/route-answer';

@@ -2,6 +2,7 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
+import { TokenBindings } from '../../identity/tokens/caller';
 import { isOwnPage } from './origin.policy';
 import type { Gate } from './route-plan';
 
@@ -46,3 +47,19 @@ export class OriginGate implements Gate {
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/**
+ * Checks the proof of a key that a request sends to a route that starts a session, before the handler uses anything up. `NewSessions`
+ * binds the session to it.
+ */
+@Injectable()
+export class SenderGate implements Gate {
+  static readonly stage = 'sender';
+  static readonly public = true;
+
+  constructor(private readonly bindings: TokenBindings) {}
+
+  async check(_context: ExecutionContext, request: object): Promise<void> {
+    if (this.bindings.isUsed) await this.bindings.keyOf(request);
+  }
+}
