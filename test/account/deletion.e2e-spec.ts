@@ -259,6 +259,7 @@ describe('DELETE /account of a host with other options', () => {
       'svc_email_changes',
       'svc_email_deliveries',
       'svc_known_devices',
+      'svc_device_keys',
     ]) {
       await t.database.query(`DROP TABLE ${table}`);
     }

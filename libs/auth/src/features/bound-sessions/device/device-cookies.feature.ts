@@ -1,6 +1,6 @@
 import { data, defineFeature } from '../../../kit';
 import { DEVICE_COOKIES_OPTIONS } from './device-cookies.options';
-import { CreateSvcDeviceKeys1795800000000, DeviceKey, DeviceKeyStore } from './device-keys';
+import { CreateSvcDeviceKeys1765100000000, DeviceKey, DeviceKeyStore } from './device-keys';
 import { BoundAnswer, BoundCookie, DeviceSessionController, DeviceSessions } from './device-sessions';
 
 /** Sessions of browsers whose cookies are of use for minutes without a key of the device. */
@@ -23,7 +23,7 @@ export const deviceCookies = defineFeature('deviceCookies', {
     sessionHolder: (services, request, session) => services.get(DeviceSessions).isHolder(request, session),
   },
   data: {
-    entities: [{ entity: DeviceKey, migration: CreateSvcDeviceKeys1795800000000 }],
+    entities: [{ entity: DeviceKey, migration: CreateSvcDeviceKeys1765100000000 }],
     stores: [DeviceKeyStore],
     erase: [data.rowsOfUser(DeviceKey)],
     prune: { deviceKeys: { title: 'device keys', run: (services) => services.get(DeviceKeyStore).prune() } },

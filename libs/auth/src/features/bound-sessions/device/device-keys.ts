@@ -24,7 +24,7 @@ export class DeviceKey {
 }
 
 /** Creates `svc_device_keys`. */
-export class CreateSvcDeviceKeys1795800000000 extends data.CreatesTable {
+export class CreateSvcDeviceKeys1765100000000 extends data.CreatesTable {
   protected readonly statements = [
     `
       CREATE TABLE svc_device_keys (
