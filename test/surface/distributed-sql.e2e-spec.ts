@@ -242,9 +242,10 @@ async function everyFlow(): Promise<void> {
 }
 
 async function ofDeviceKeys(): Promise<void> {
-  const t = await TestApp.start({ options: { cookieMode: true, features: { deviceBoundCookies: true } } });
-  await t.person(ADA);
-  await new Browser(t).start();
+  const { t } = await startMembers({ cookieMode: true, features: { deviceBoundCookies: true } });
+  await member(t, ADA);
+  const browser = new Browser(t);
+  await browser.renew(await browser.start());
   await t.stop();
 }
 
