@@ -45,6 +45,13 @@ function loadedBy(script: string, variables: Record<string, string> = {}): strin
 const of = (name: string, files: readonly string[]): string[] =>
   files.filter((file) => file.includes(`/node_modules/${name}/`));
 
+/** The modules of the sign-in with a provider that a process without it loads: the data of accounts stays while it is off. */
+const OFF = ['identities.feature.ts', 'identities.options.ts', 'identity.entity.ts', 'identity.store.ts'];
+
+const IDENTITIES = join(ROOT, 'libs/auth/src/features/identities/');
+const ofIdentities = (files: readonly string[]): string[] =>
+  files.flatMap((file) => (file.startsWith(IDENTITIES) ? file.slice(IDENTITIES.length) : [])).toSorted();
+
 describe('the import of the library', () => {
   let loaded: string[];
 
@@ -58,6 +65,9 @@ describe('the import of the library', () => {
     expect(loaded.filter((file) => file.startsWith(source) && file.endsWith('.languages.ts'))).toEqual([]);
     expect(loaded).toContain(join(languages, 'texts.ts'));
   });
+
+  it('loads of the sign-in with a provider its manifest and its table', () =>
+    expect(ofIdentities(loaded)).toEqual(OFF));
 
   it.each(Object.entries({ ...LATE, ...AT_START }))('does not load %s, which is for %s', (name) => {
     expect(of(name, loaded)).toEqual([]);
@@ -73,6 +83,9 @@ describe('the start of an application without optional features', () => {
     loaded = loadedBy(START, { DATABASE_URL: database.url });
   });
   afterAll(() => database?.drop());
+
+  it('loads of the sign-in with a provider its manifest and its table', () =>
+    expect(ofIdentities(loaded)).toEqual(OFF));
 
   it('loads the library of its hashes', () => {
     expect([...of('@node-rs/argon2', loaded), ...of('argon2', loaded)]).not.toEqual([]);

@@ -10,7 +10,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { Auth, FLOWS } from './auth';
+import { Auth, loadedFlows } from './auth';
 import { AuthCoreModule } from './shared.module';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './foundation/config/auth-options';
@@ -36,6 +36,7 @@ import { keepAnswersOfHandlers } from './request/http/host-interceptors';
 import { ResponseProtection } from './request/http/route-answer';
 import { SecurityLog } from './foundation/observability/security-log';
 import { FEATURES } from './features';
+import { loadMembers } from './foundation/realm/feature';
 import { observeEvents } from './foundation/realm/log-events';
 import { Realms } from './foundation/realm/realm';
 import { refuseRequestScope } from './foundation/realm/request-scope';
@@ -161,14 +162,16 @@ type OptionsFactory = Parameters<typeof AuthCoreModule.forOptions>[1];
 function assemble(structure: AuthStructure, options: OptionsFactory): DynamicModule {
   const invalid = structureErrors(structure, OPTIONS);
   if (invalid.length) throw new AuthConfigError(invalid.join('\n'));
-  const core = AuthCoreModule.forOptions(structure, options);
+  const structures = [structure, ...Object.values(structure.guards ?? {})];
+  loadMembers(FEATURES, (flag) => structures.some(({ features }) => features?.[flag]));
+  const [core, flows] = [AuthCoreModule.forOptions(structure, options), loadedFlows()];
   return {
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
     providers: [
       Auth,
-      ...FLOWS,
+      ...flows,
       ...GUARDS,
       Pruning,
       PruneSchedule,
@@ -177,7 +180,7 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
       UnreadableRequests,
       ResponseProtection,
     ],
-    exports: [core, Auth, ...FLOWS, ...GUARDS, Pruning, AuthHealth],
+    exports: [core, Auth, ...flows, ...GUARDS, Pruning, AuthHealth],
   };
 }
 

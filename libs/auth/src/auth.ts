@@ -31,15 +31,19 @@ import { Sessions } from './features/sessions/sessions';
 import { Accounts } from './features/sessions/accounts';
 import { SignIn } from './features/sessions/sign-in';
 
-/** The capabilities of all features. */
-const CAPABILITIES = FEATURES.flatMap((feature) =>
-  Object.entries(feature.capabilities ?? {}).map(([name, type]) => ({ name, type: type as Type<object>, feature })),
-);
+type CapabilityName = keyof Capabilities;
+
+const capabilitiesOf = ({ capabilities = {} }: Feature) => Object.keys(capabilities) as CapabilityName[];
 
 const isFlow = (type: Type): type is Type<Flow> => type.prototype instanceof Flow;
 
-/** The capabilities that a host can also inject. */
-export const FLOWS = CAPABILITIES.flatMap(({ type }) => (isFlow(type) ? type : []));
+/** The capabilities that a host can also inject, of the features whose members are loaded. */
+export const loadedFlows = (): Type<Flow>[] =>
+  FEATURES.filter(({ load }) => !load).flatMap((feature) =>
+    capabilitiesOf(feature)
+      .flatMap((name) => feature.capabilities![name] as Type)
+      .filter(isFlow),
+  );
 
 /** Longest wait of {@link Auth.settled} in milliseconds. The library gives up its own work after half a minute; a mail, after one. */
 const SETTLED_MS = 60_000;
@@ -65,13 +69,14 @@ export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the static block defines all members of the interface
 export class Auth {
   static {
-    for (const { name, type, feature } of CAPABILITIES)
-      Object.defineProperty(this.prototype, name, {
-        configurable: true,
-        get(this: Auth): object {
-          return this.capability(type, feature);
-        },
-      });
+    for (const feature of FEATURES)
+      for (const name of capabilitiesOf(feature))
+        Object.defineProperty(this.prototype, name, {
+          configurable: true,
+          get(this: Auth): object {
+            return this.capability(feature.capabilities![name] as Type<object>, feature);
+          },
+        });
   }
 
   private name?: string;

@@ -130,7 +130,7 @@ const poolProvider = (pool: AuthStructure['pool']): Provider =>
     ? hostProvider(POSTGRES_POOL, pool!)
     : { provide: POSTGRES_POOL, useValue: pool || null };
 
-const cookieSuffixes = FEATURES.flatMap(({ cookies = [] }) => cookies.map(({ suffix }) => suffix));
+const cookieSuffixes = (): string[] => FEATURES.flatMap(({ cookies = [] }) => cookies.map(({ suffix }) => suffix));
 
 /** Completes the options with defaults. @throws AuthConfigError for unsafe options */
 function checkedConfig(options: AuthModuleOptions): AuthConfig {
@@ -144,7 +144,7 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
     new Logger('Auth').warn(text);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
-    ...guardErrors(config, names, cookieSuffixes, FEATURES, segmentsWithRoutesBelow(FEATURES)),
+    ...guardErrors(config, names, cookieSuffixes(), FEATURES, segmentsWithRoutesBelow(FEATURES)),
     ...featureErrors(config, userSources(config.guards)),
     ...mailErrorsOfDefault(config),
     ...redisErrors(config),

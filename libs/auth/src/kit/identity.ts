@@ -45,5 +45,6 @@ export {
   sharedColumn,
   unmailedUsers,
 } from '../identity/users/provider-checks';
+export type { RowBeside } from '../identity/users/typeorm-accounts';
 export { type LookUp, type MailedAccount, TimedUserProvider } from '../identity/users/timed-user-provider';
 export { TypeormUserProvider } from '../identity/users/typeorm-user-provider';

@@ -3,18 +3,10 @@ import { http, type identity, input, schema, session } from '../../kit';
 import { AccountIdentities } from './account-identities';
 import { AttemptRequest, type BegunAttempt, CallbackRequest, attemptRoute, callbackRoute } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity, NoSuchProvider } from './identities.errors';
-import type { ExportedIdentity, ListedIdentity } from './identity.store';
+import { type ListedIdentity, SHOWN } from './identity.store';
 import { IdentityConfirmation } from './identity-confirmation';
 import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './protocol/provider.errors';
 import { ProviderLogouts } from './provider-logout';
-
-/** The fields of an identity that its owner sees. */
-const SHOWN = {
-  provider: schema.of(schema.TEXT, 'The name of the provider in the options.'),
-  email: schema.of(schema.orNull(schema.TEXT), 'As the provider says. It is no address of the account.'),
-  linked_at: schema.TIME,
-  last_used_at: schema.of(schema.orNull(schema.TIME), 'The last sign-in with it.'),
-};
 
 const CAN_CONFIRM = schema.of(schema.FLAG, 'Whether the provider can confirm actions: see `POST /confirm-identity`.');
 
@@ -22,9 +14,6 @@ const LISTED = schema.namedSchema(
   'AuthIdentity',
   schema.record<ListedIdentity>({ id: schema.UUID, ...SHOWN, can_confirm: CAN_CONFIRM }),
 );
-
-/** The schema of an identity in the export of an account. */
-export const EXPORTED = schema.record<ExportedIdentity>({ ...SHOWN, issuer: schema.TEXT, subject: schema.TEXT });
 
 /** Body of `POST /confirm-identity`. */
 export class ConfirmIdentityRequest extends AttemptRequest {

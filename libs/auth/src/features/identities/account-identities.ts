@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { Realm, event, identity, pg, session } from '../../kit';
 import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
@@ -58,10 +59,10 @@ export class AccountIdentities {
         // Sent together, and executed in this order.
         const [, added, found] = await Promise.all([
           this.store.release(sql, person, former),
-          this.store.add(sql, { userId, provider, issuer, subject, email }),
+          this.store.add(sql, { id: randomUUID(), userId, provider, issuer, subject, email }),
           this.store.find(person, sql),
         ]);
-        return { stored: found, isNew: added !== null };
+        return { stored: found, isNew: added };
       });
       // Null if its owner has just removed it: the caller can try again.
       if (stored?.userId !== userId) throw new IdentityTaken();

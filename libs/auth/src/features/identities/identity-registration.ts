@@ -1,9 +1,10 @@
 import { Injectable, Optional } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { Realm, deadline, errors, event, identity, input, schema, session } from '../../kit';
 import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
 import { BadContinuation, IdentityNotLinked } from './identities.errors';
 import { IdentityLinked } from './identities.events';
-import { IdentityOwners, IdentityStore, originOf } from './identity.store';
+import { type IdentityOwner, IdentityOwners, IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesAddress } from './protocol/provider-identity.policy';
 import { ProviderRefused } from './protocol/provider.errors';
@@ -41,19 +42,19 @@ export class IdentityRegistration {
    * Creates the account, or keeps the person until the missing fields are sent. Reads no account, unless the provider has proved
    * the address.
    *
-   * @param former see {@link IdentityOwner.former}: the answers must be those for an identity that no account has
+   * @param owner of the identity, which is free: the answers must be those for an identity that no account has
    * @throws IdentityNotLinked, IdentityTaken, ProviderRefused; the errors of {@link AccountOpening.open}
    */
   async begin(
     answered: Answered,
-    former: string | null,
+    owner: IdentityOwner,
     request: object,
   ): Promise<session.RegistrationAnswer | RegistrationRequired> {
     const opening = this.required();
     const { person } = answered;
     try {
       const fields = await opening.read(withFields(request, this.given(answered, {})));
-      return await this.open(answered, fields, former, request);
+      return await this.open(answered, fields, owner, request);
     } catch (error) {
       if (!(error instanceof errors.ValidationFailed)) throw error;
       await this.refuseProvedOwner(answered);
@@ -81,9 +82,9 @@ export class IdentityRegistration {
     input.rememberIn(request, this.realm.options);
     if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
     try {
-      const { linked, former } = await this.owners.find(answered.person);
-      if (linked && former === null) throw new BadContinuation();
-      return await this.open(answered, fields, former, request);
+      const owner = await this.owners.find(answered.person);
+      if (owner.linked && owner.former === null) throw new BadContinuation();
+      return await this.open(answered, fields, owner, request);
     } catch (error) {
       const isRefused = error instanceof session.IdentifierTaken || error instanceof errors.ValidationFailed;
       if (isRefused || deadline.isInconclusive(error))
@@ -126,7 +127,7 @@ export class IdentityRegistration {
   private async open(
     answered: Answered,
     fields: session.AccountFields,
-    former: string | null,
+    owner: IdentityOwner,
     request: object,
   ): Promise<session.RegistrationAnswer> {
     const proved = this.provedBy(answered);
@@ -134,7 +135,7 @@ export class IdentityRegistration {
     const isIdentifier = proves !== null && this.realm.options.username === 'email';
     // Of an identifier, the registration finds the owner itself.
     if (!isIdentifier) await this.refuseProvedOwner(answered);
-    const credential = this.credentialOf(answered, proves, former);
+    const credential = this.credentialOf(answered, proves, owner);
     return this.required()
       .open(fields, request, async () => credential)
       .catch((error: unknown) => {
@@ -152,30 +153,31 @@ export class IdentityRegistration {
     );
   }
 
-  private credentialOf(answered: Answered, proves: string | null, former: string | null): session.AccountCredential {
-    const { provider, person } = answered;
+  private credentialOf(
+    { provider, ...answered }: Answered,
+    proves: string | null,
+    { former, known }: IdentityOwner,
+  ): session.AccountCredential {
+    const { person } = answered;
     const { issuer, subject, email } = person;
     const refusal = new ProviderRefused();
-    let id = '';
+    const id = randomUUID();
+    const added = { provider, issuer, subject, email };
     return {
-      get signIn() {
-        return { methods: ['fed'], origin: originOf(id, answered) };
-      },
+      signIn: { methods: ['fed'], origin: originOf(id, answered) },
       hasTwoFactors: false,
       proves,
+      known,
       // An account has got the identity meanwhile.
       refusal,
+      row: this.realm.options.facts.concealsAccounts ? undefined : this.store.row(id, added),
       store: async (sql, userId) => {
         // For a taken address too, so that both need the same queries. Sent together, and executed in this order.
-        const [, added] = await Promise.all([
+        const [, isAdded] = await Promise.all([
           this.store.release(sql, person, userId === null ? null : former),
-          userId === null
-            ? this.store.find(person, sql)
-            : this.store.add(sql, { userId, provider, issuer, subject, email }),
+          userId === null ? this.store.find(person, sql) : this.store.add(sql, { id, userId, ...added }),
         ]);
-        if (userId === null) return;
-        if (typeof added !== 'string') throw refusal;
-        id = added;
+        if (userId !== null && isAdded !== true) throw refusal;
       },
       announce: (userId) => this.events.emit(new IdentityLinked(userId, id, provider, this.realm.guard)),
     };

@@ -31,8 +31,9 @@ export class IdentitySignIn {
   async callback(provider: string, answer: CallbackRequest, request: object): Promise<CallbackAnswer> {
     const remember = input.rememberIn(request, this.realm.options);
     return this.attempts.redeem({ kind: 'sign-in', provider, answer, request }, async (answered) => {
-      const { linked, account, former } = await this.owners.find(answered.person);
-      if (!linked || former !== null) return this.registration.begin(answered, former, request);
+      const owner = await this.owners.find(answered.person);
+      const { linked, account, former } = owner;
+      if (!linked || former !== null) return this.registration.begin(answered, owner, request);
       const { userId } = linked;
       if (!account) throw new ProviderRefused().withReason('unknown_user', userId);
       const first = { user: account.user, userId, digest: account.passwordHash };

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
-import { Clock, Realm, crypto, deadline, identity, pg, session } from '../../kit';
+import { Clock, Realm, crypto, deadline, identity, pg, schema, session } from '../../kit';
 import { Identity } from './identity.entity';
 
 /** What an owner sees of an identity. Times are ISO 8601 in UTC. */
@@ -27,6 +26,16 @@ export interface ExportedIdentity extends ShownIdentity {
   readonly subject: string;
 }
 
+/** The fields that its owner sees. */
+export const SHOWN = {
+  provider: schema.of(schema.TEXT, 'The name of the provider in the options.'),
+  email: schema.of(schema.orNull(schema.TEXT), 'As the provider says. It is no address of the account.'),
+  linked_at: schema.TIME,
+  last_used_at: schema.of(schema.orNull(schema.TIME), 'The last sign-in with it.'),
+};
+
+export const EXPORTED = schema.record<ExportedIdentity>({ ...SHOWN, issuer: schema.TEXT, subject: schema.TEXT });
+
 declare module '../../foundation/realm/feature-data' {
   interface ExportedData {
     /** The accounts at providers that are linked. */
@@ -40,7 +49,7 @@ declare module '../../foundation/realm/feature-data' {
 /** What identifies a person at a provider. */
 export type ProviderSubject = Pick<Identity, 'issuer' | 'subject'>;
 
-type NewIdentity = ProviderSubject & Pick<Identity, 'userId' | 'provider' | 'email'>;
+type NewIdentity = ProviderSubject & Pick<Identity, 'id' | 'userId' | 'provider' | 'email'>;
 
 /** A stored identity. */
 export type StoredIdentity = Readonly<Omit<Identity, 'guard'>>;
@@ -73,32 +82,28 @@ export class IdentityStore {
   }
 
   /**
-   * Stores an identity in the caller's transaction. Null if an account of the source has it. Of two transactions that store it
-   * at the same time, the second one waits, and gets null after the commit of the first.
-   *
-   * @returns the id of the row
+   * Stores an identity in the caller's transaction. False if an account of the source has it. Of two transactions that store it
+   * at the same time, the second one waits, and gets false after the commit of the first.
    */
-  async add(sql: pg.Sql, { userId, provider, issuer, subject, email }: NewIdentity): Promise<string | null> {
-    const id = randomUUID();
-    const values = [
-      id,
-      this.realm.source.key,
-      userId,
-      provider,
-      issuer,
-      subject,
-      email,
-      this.clock.offset,
-      this.guards,
-    ];
-    const added = await sql(
-      `INSERT INTO ${this.table()} (id, guard, user_id, provider, issuer, subject, email, linked_at)
-       SELECT $1::uuid, $2, $3, $4, $5, $6, $7, clock_timestamp() + $8::interval
-        WHERE NOT EXISTS (SELECT FROM ${this.table()} WHERE guard = ANY($9) AND issuer = $5 AND subject = $6)
-       ON CONFLICT (guard, issuer, subject) DO NOTHING RETURNING 1`,
-      values,
-    );
-    return added.length > 0 ? id : null;
+  async add(sql: pg.Sql, { id, userId, ...added }: NewIdentity): Promise<boolean> {
+    const { insert, values } = this.row(id, added);
+    return (await sql(insert('$1', 2), [userId, ...values])).length > 0;
+  }
+
+  /** The statement of {@link add}. */
+  row(id: string, { provider, issuer, subject, email }: Omit<NewIdentity, 'id' | 'userId'>): identity.RowBeside {
+    const [guard, { offset }] = [this.realm.source.key, this.clock];
+    return {
+      values: [id, guard, provider, issuer, subject, email, offset, this.guards],
+      insert: (userId, first) => {
+        const p = (n: number): string => `$${first + n}`;
+        return `INSERT INTO ${this.table()} (id, guard, user_id, provider, issuer, subject, email, linked_at)
+         SELECT ${p(0)}::uuid, ${p(1)}, ${userId}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, clock_timestamp() + ${p(6)}::interval
+          WHERE NOT EXISTS
+            (SELECT FROM ${this.table()} WHERE guard = ANY(${p(7)}) AND issuer = ${p(3)} AND subject = ${p(4)})
+         ON CONFLICT (guard, issuer, subject) DO NOTHING RETURNING 1`;
+      },
+    };
   }
 
   /** The identities of a user, the oldest first. */
@@ -212,6 +217,8 @@ export interface IdentityOwner {
    * created the account.
    */
   readonly former: string | null;
+  /** What has the address that the provider states, where the address is the identifier of a new account. */
+  readonly known?: session.AccountCredential['known'];
 }
 
 /** Finds the accounts of persons at providers. */
@@ -226,15 +233,30 @@ export class IdentityOwners {
 
   /** See {@link IdentityOwner.former}. */
   async formerOf(person: ProviderSubject): Promise<string | null> {
-    return this.realm.options.facts.concealsAccounts ? (await this.find(person)).former : null;
+    return this.realm.options.facts.concealsAccounts ? (await this.find({ ...person, email: null })).former : null;
   }
 
   /** Where registrations conceal accounts, a person without an identity needs the same queries as one with a free identity. */
-  async find(person: ProviderSubject): Promise<IdentityOwner> {
-    const linked = await this.store.find(person);
-    const { concealsAccounts } = this.realm.options.facts;
-    const account = linked || concealsAccounts ? await this.users.credentialsOf(linked?.userId ?? null) : null;
+  async find(person: ProviderSubject & { readonly email: string | null }): Promise<IdentityOwner> {
+    const { facts, username } = this.realm.options;
+    const { concealsAccounts } = facts;
+    const identifier = concealsAccounts || username !== 'email' || person.email === null ? null : person.email;
+    const [linked, known] = await Promise.all([
+      this.store.find(person),
+      identifier === null ? null : this.at(identifier),
+    ]);
+    // The identity alone decides whose account it is. Mostly its user has this address, and is not read again.
+    const here = known?.found.account;
+    const isHere = here && linked && this.users.idOf(here.user) === linked.userId;
+    const asked = !isHere && (linked || concealsAccounts);
+    const account = isHere ? here : asked ? await this.users.credentialsOf(linked?.userId ?? null) : null;
     const isFree = concealsAccounts && !(account && !this.unverified.isBlocked(account.user));
-    return { linked, account, former: (isFree && linked?.userId) || null };
+    return { linked, account, former: (isFree && linked?.userId) || null, ...(known && { known }) };
+  }
+
+  /** Beside the look-up of the identity: a new account needs to know who has its identifier. */
+  private async at(email: string): Promise<NonNullable<IdentityOwner['known']>> {
+    const identifier = identity.canonicalEmail(email);
+    return { identifier, found: await this.users.lookUp(identifier) };
   }
 }

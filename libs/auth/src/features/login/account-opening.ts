@@ -6,6 +6,8 @@ import type { RegisteredBody } from '../../foundation/ports/presenter';
 import type { Feature } from '../../foundation/realm/feature';
 import type { Refusal } from '../../foundation/realm/route';
 import { status } from '../../request/routes/route';
+import type { LookUp } from '../../identity/users/timed-user-provider';
+import type { RowBeside } from '../../identity/users/typeorm-accounts';
 import type { LoginAnswer } from './login';
 import type { SignInEnding } from '../sessions/sign-in';
 
@@ -37,6 +39,12 @@ export interface AccountCredential {
    * @throws the {@link refusal} if its id exists, whether or not the identifier is taken
    */
   store(sql: Sql, userId: string | null): Promise<void>;
+
+  /** As {@link store}, for a user store that creates the account with it in one statement. */
+  readonly row?: RowBeside;
+
+  /** What was found by an identifier together with the credential, so that it is not looked up again. */
+  readonly known?: { readonly identifier: string; readonly found: LookUp };
 
   /** Whether the credential is stored. Waits for a transaction that is removing it. Omitted where the origin of `signIn` decides. */
   isStored?(): Promise<boolean>;

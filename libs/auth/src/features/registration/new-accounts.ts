@@ -61,7 +61,10 @@ export class NewAccounts {
    */
   async create(fields: session.AccountFields, credential?: session.AccountCredential): Promise<CreatedAccount> {
     const { hooks, username } = this.realm.options;
-    if ((await this.lookUp(fields)).takenBy !== null) throw new session.IdentifierTaken(username);
+    const { known } = credential ?? {};
+    const isKnown = known !== undefined && known.identifier === fields[username];
+    if ((isKnown ? known.found : await this.lookUp(fields)).takenBy !== null)
+      throw new session.IdentifierTaken(username);
     // Before the look-up of held emails: a change that is made meanwhile holds the email that is found here.
     const email = this.holders.length > 0 && username !== 'email' ? fields.email : null;
     if (typeof email === 'string' && (await this.users.lookUpEmail(email)).takenBy !== null)
@@ -160,6 +163,9 @@ export class NewAccounts {
     credential: session.AccountCredential,
     takenBy: string | null = null,
   ): Promise<object | null> {
+    const made = takenBy === null && credential.row ? await this.users.createBeside(account, credential.row) : null;
+    if (made === 'refused') throw credential.refusal;
+    if (made) return made === 'taken' ? null : made.user;
     const id = await this.database.transaction(async (sql, manager) => {
       if (takenBy !== null) await this.users.imitateCreation(takenBy, manager);
       const user = takenBy === null ? await this.users.create(account, manager) : null;

@@ -9,7 +9,10 @@ import * as shown from './public-config';
 import * as resolution from './resolve-options';
 import { segmentsWithRoutesBelow } from '../../request/gates/library-routes';
 import { FEATURES } from '../../features';
+import { loadMembers } from '../realm/feature';
 import { OPTIONS as ALL } from '../../library-options';
+
+loadMembers(FEATURES, () => true);
 
 export type { LockoutOptions } from '../../request/lockout/lockout.options';
 export { authOptionsFromEnv } from '../../library-options';

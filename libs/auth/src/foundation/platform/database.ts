@@ -43,10 +43,7 @@ function listenBetween({ driver }: DataSource): void {
   master.on('connect', (client: EventEmitter) => client.on('error', () => undefined));
 }
 
-/**
- * Milliseconds without a statement after which a connection may have died, in a frozen process or behind a firewall, and
- * the longest wait for the answer of such a connection.
- */
+/** Milliseconds without a statement after which a connection may have died, and the longest wait for the answer of such a one. */
 const [SILENCE_MS, QUESTION_MS] = [5000, 400];
 
 /** The last use of each connection that the library has given back. By the clock that advances while the machine is suspended. */
@@ -107,7 +104,7 @@ export class Database {
     private prepares = true,
   ) {}
 
-  /** The DataSource of the host. @throws AuthConfigError when the host has none */
+  /** @throws AuthConfigError when the host has none */
   get source(): DataSource {
     if (!this.dataSource) {
       throw new AuthConfigError(
@@ -176,11 +173,7 @@ export class Database {
     }
   }
 
-  /**
-   * Runs `work` with an entity manager on one connection, for the tables of the host.
-   *
-   * @param work as for {@link transaction}
-   */
+  /** Runs `work` with an entity manager on one connection, for the tables of the host: see {@link transaction}. */
   withManager<T>(work: (manager: EntityManager) => Promise<T>, once = false): Promise<T> {
     return this.connected(({ manager }) => work(manager), once);
   }
@@ -191,9 +184,14 @@ export class Database {
    *
    * @param work receives a function that runs statements in the transaction, and its entity manager for the tables of
    * the host. Its effects outside the transaction can be repeated
-   * @param once whether `work` runs exactly once, because it may call code of the host: see {@link callsHost}
+   * @param once because `work` may call code of the host: see {@link callsHost}
+   * @param isSingle whether `work` is one statement: the commit is sent with it, and after its error has no effect
    */
-  transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>, once = false): Promise<T> {
+  transaction<T>(
+    work: (sql: Sql & ParsedSql, manager: EntityManager) => Promise<T>,
+    once = false,
+    isSingle = false,
+  ): Promise<T> {
     if (this.outer) return this.connected(({ sql, manager }) => work(sql, manager));
     return this.connected(async ({ client, sql, manager, throwIfOver }) => {
       // The statement timeout releases the connection when a lock or a slow server exceeds the deadline.
@@ -207,16 +205,18 @@ export class Database {
       let turn: Promise<unknown> = begun.catch(() => undefined);
       try {
         if (!isAhead) await begun;
-        const inOrder: Sql = async <Row>(...of: [string, unknown[]?]) => {
+        const inOrder: ParsedSql = async <Row>(...of: Parameters<ParsedSql>) => {
           const rows = isAhead ? sql<Row>(...of) : turn.then(() => sql<Row>(...of));
           turn = rows.catch(() => undefined);
           await Promise.all([begun, rows]);
           return rows;
         };
-        const result = await work(inOrder, manager);
+        const working = work(inOrder, manager);
+        const committed = isSingle && isAhead && client.query('COMMIT');
+        const [result] = committed ? await Promise.all([working, committed]) : [await working];
         await begun;
         throwIfOver();
-        await client.query('COMMIT');
+        if (!committed) await client.query('COMMIT');
         return result;
       } catch (error) {
         // After a failed rollback the connection still holds its locks: it must not return to the pool.

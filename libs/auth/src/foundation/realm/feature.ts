@@ -45,6 +45,11 @@ export interface Factor {}
  */
 export interface Feature extends OptionFacets {
   readonly name: string;
+  /**
+   * Loads the members that only hosts with the feature need: routes, services, hooks, events. So a process without it does not load
+   * their modules. Only for a feature that is off by default.
+   */
+  load?: (() => Partial<Feature>) | undefined;
   /** Options that must be on as well. Otherwise the application does not start. */
   readonly needs?: readonly (keyof FeatureOptions)[];
   /**
@@ -87,6 +92,12 @@ export interface Feature extends OptionFacets {
 
 /** Declares a feature. `features.ts` lists all of them. */
 export const defineFeature = (name: string, members: Omit<Feature, 'name'>): Feature => ({ name, ...members });
+
+/** Completes the manifests with {@link Feature.load}: of the features with a flag that is on. */
+export function loadMembers(manifests: readonly Feature[], isFlagOn: (flag: keyof FeatureOptions) => boolean): void {
+  for (const feature of manifests)
+    if (feature.load && feature.flags?.some(isFlagOn)) Object.assign(feature, feature.load(), { load: undefined });
+}
 
 /** The features, each with `onWith` with the flags of the others. */
 export const withFlags = (features: readonly Feature[]): readonly Feature[] =>

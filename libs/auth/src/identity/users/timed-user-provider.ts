@@ -4,8 +4,9 @@ import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { accountAmong, canonicalEmail, keptAs, emailSpellings, foldedIdentifier } from './identifiers';
+import type { CreatedBeside, RowBeside } from './typeorm-accounts';
 import { TypeormUserProvider } from './typeorm-user-provider';
-import { type StoredCredentials, UserProvider } from '../../foundation/ports/user-provider';
+import { type NewAccount, type StoredCredentials, UserProvider } from '../../foundation/ports/user-provider';
 
 /** An address that no account has: `invalid` is no domain (RFC 6761 §6.4). */
 const NO_ADDRESS = 'none@invalid';
@@ -194,6 +195,14 @@ export class TimedUserProvider extends (Object as unknown as new () => Calls) im
   async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
     const isStored = await this.timed(async () => this.provider.savePasswordHash(id, passwordHash, replacing));
     return isStored ?? (await this.passwordHashOf(id)) === passwordHash;
+  }
+
+  /** Creates an account with a row of the library in one statement; null where the store cannot: see `TypeOrmAccounts.createBeside`. */
+  async createBeside(account: NewAccount, row: RowBeside): Promise<CreatedBeside<object> | null> {
+    const { provider } = this;
+    // Code of the host may take the place of `create`.
+    const isOurs = provider instanceof TypeormUserProvider && provider.create === TypeormUserProvider.prototype.create;
+    return isOurs ? this.timed(() => provider.createBeside(account, row)) : null;
   }
 
   /** Whether {@link create} may call code of the host, so that it must not be repeated after a conflict. */

@@ -2,6 +2,8 @@ import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Re
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { idColumnOf, isStorable, storedAs } from './columns';
 import { isDuplicate } from './mapped-fields';
+import { KEY, hydrate, isPlain, ownColumns } from './user-rows';
+import { outerTransaction } from '../../foundation/platform/deadline';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import type { Client } from '../../foundation/platform/pg-connection';
 import { IsNull } from '../../foundation/platform/entity';
@@ -48,6 +50,24 @@ export const IMITATION = `SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth'
 /** The time of the database, to the microsecond, in every zone and form of dates of the connection. */
 export const NOW = `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`;
 
+/** A row of the library that is stored in the statement that creates its user. */
+export interface RowBeside {
+  /**
+   * The statement; it returns a row if it has stored one.
+   *
+   * @param userId SQL of the id of the user
+   * @param first the number of the first parameter
+   */
+  insert(userId: string, first: number): string;
+  readonly values: readonly unknown[];
+}
+
+/** The account, or why there is none: the identifier has an account, or the row beside it was not stored. */
+export type CreatedBeside<User> = { readonly user: User } | 'taken' | 'refused';
+
+/** SQLSTATE of a division by zero, with which a statement ends that has not stored the row beside the account. */
+const DIVISION_BY_ZERO = '22012';
+
 /** Creates, dates, verifies and deletes the rows of one entity's users. */
 export class TypeOrmAccounts<User extends ObjectLiteral> {
   constructor(
@@ -84,6 +104,38 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   createIn(manager: EntityManager, account: NewAccount): Promise<User | null> {
     const isTaken = (): Promise<boolean> => this.isTaken(manager, account.identifier);
     return insertIn(manager, () => this.insert(manager, this.valuesOf(account)), isTaken);
+  }
+
+  /**
+   * Inserts a row as {@link create} does and a row that names it: both or neither, in one round trip. Null where one statement cannot
+   * do it: with code of the host, in a transaction of the host, and for an entity with more than its own columns.
+   */
+  async createBeside(account: NewAccount, row: RowBeside): Promise<CreatedBeside<User> | null> {
+    const { metadata, target, manager } = this.repository;
+    const { source } = this.database;
+    if (this.callsHost || outerTransaction() || !isPlain(source, metadata)) return null;
+    const columns = ownColumns(metadata).filter(({ propertyName }) => propertyName !== 'passwordHash');
+    const returned = columns.map(({ databaseName }) => quoted(databaseName)).join(', ');
+    const [insert, values] = manager
+      .createQueryBuilder()
+      .insert()
+      .into(target)
+      .values(this.repository.create(this.valuesOf(account)) as never)
+      .returning(`${returned}, ${quoted(idColumnOf(metadata).databaseName)}::text AS ${KEY}`)
+      .getQueryAndParameters();
+    const statement = `WITH created AS (${insert}),
+      beside AS (${row.insert(`(SELECT ${KEY} FROM created)`, values.length + 1)})
+      SELECT *, 1 / (SELECT count(*) FROM beside) AS svc_beside FROM created`;
+    try {
+      const all = [...values, ...row.values];
+      const [created] = await this.database.transaction((sql) => sql<object>(statement, all, null), false, true);
+      return { user: hydrate(source, metadata, columns, created as never) as User };
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code === DIVISION_BY_ZERO) return 'refused';
+      const isTaken = () => this.database.transaction((_, other) => this.isTaken(other, account.identifier));
+      if (isDuplicate(error) && (await isTaken())) return 'taken';
+      throw error;
+    }
   }
 
   private valuesOf({ identifier, emailVerifiedAt, ...account }: NewAccount): User {

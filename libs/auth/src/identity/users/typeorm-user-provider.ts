@@ -4,7 +4,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
 import { IsNull } from '../../foundation/platform/entity';
-import { TypeOrmAccounts, imitateIn, isUnique } from './typeorm-accounts';
+import { type CreatedBeside, type RowBeside, TypeOrmAccounts, imitateIn, isUnique } from './typeorm-accounts';
 import {
   CredentialRows,
   type CallerKey,
@@ -215,7 +215,6 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return isUnique(this.metadata, property) ? null : `${this.metadata.name}.${property}`;
   }
 
-  /** By the columns of the entity: the methods are always present. */
   /** Whether a user that was read has a property: that of a selected column, or a getter. */
   reads(property: string): boolean {
     const column = this.metadata.findColumnWithPropertyName(property);
@@ -250,6 +249,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     const created = await this.accounts.create(account);
     // Read again, because the saved entity contains the password hash.
     return created && this.findById(this.idOf(created));
+  }
+
+  /** See {@link TypeOrmAccounts.createBeside}. */
+  createBeside(account: NewAccount, row: RowBeside): Promise<CreatedBeside<User> | null> {
+    return this.accounts.createBeside(account, row);
   }
 
   override async imitateCreation(id: string, manager?: EntityManager): Promise<void> {

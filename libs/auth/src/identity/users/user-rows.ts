@@ -106,7 +106,7 @@ function byOccurrence(ids: readonly string[]): string[][] {
 }
 
 /** Column alias of the id as PostgreSQL prints it. A subject "07" finds no user 7. */
-const KEY = 'svc_key';
+export const KEY = 'svc_key';
 
 /** Column alias of the ended sessions among the requested ones, as one text: the host may have a parser for arrays. */
 const ENDED = 'svc_ended';
@@ -138,7 +138,7 @@ function rowsById(
 }
 
 /** The columns that are selected by default, without the join columns of relations. */
-const ownColumns = (metadata: EntityMetadata): ColumnMetadata[] =>
+export const ownColumns = (metadata: EntityMetadata): ColumnMetadata[] =>
   metadata.columns.filter((column) => column.isSelect && !column.isVirtual);
 
 /** SQL that excludes soft-deleted rows. It begins with AND. */
@@ -251,7 +251,7 @@ export function userJoinReader<R extends object>(
 }
 
 /** Builds the entity as TypeORM's loader does. */
-function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
+export function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
   const entity = metadata.create(undefined, { fromDeserializer: true });
   for (const column of columns) {
     column.setEntityValue(entity, source.driver.prepareHydratedValue(row[column.databaseName], column));
@@ -263,7 +263,7 @@ function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMe
 const SPATIAL = new Set(['geometry', 'geography']);
 
 /** Whether an entity consists of its own columns only. */
-const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
+export const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
   source.options.type === 'postgres' &&
   !idColumnOf(metadata).transformer &&
   !metadata.eagerRelations.length &&

@@ -1,7 +1,10 @@
 import { FEATURES } from '../../features';
+import { loadMembers } from '../../foundation/realm/feature';
 import type { RouteDeclaration } from '../../foundation/realm/route';
 import { segmentsWithRoutesBelow, statedRoutes } from './library-routes';
 import { declarationOf, reasonsOf } from './request-log';
+
+loadMembers(FEATURES, () => true);
 
 /** A route of a manifest, mounted or not. */
 export interface DeclaredRoute extends RouteDeclaration {
