@@ -66,7 +66,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Sign-in with a mailed code', 'features.emailCode', 'emailCode'],
   ['Sign-in with a provider', 'features.identities', 'identities'],
   ['Access keys', 'features.accessKeys', 'features.accessKeyScanning', 'accessKeys'],
-  ['Bound sessions', 'features.boundSessions', 'boundSessions'],
+  ['Bound sessions', 'features.boundSessions', 'features.deviceBoundCookies', 'boundSessions'],
   ['Operators', 'features.operators', 'operators'],
   ['History', 'features.audit', 'audit'],
   ['Security events', 'features.securityEventTokens', 'securityEvents'],

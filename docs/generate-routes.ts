@@ -245,14 +245,21 @@ Generated from the manifests and the OpenAPI description of the library, with ev
 export async function routesPage(): Promise<string> {
   // Needs another identifier than the email.
   const ofUsernames = 'usernameChange';
-  const flags = Object.keys(OPTIONS.ofGuard.features!).filter((flag) => flag !== ofUsernames);
+  // Needs cookie mode.
+  const ofCookies = 'deviceBoundCookies';
+  const separate = [ofUsernames, ofCookies];
+  const flags = Object.keys(OPTIONS.ofGuard.features!).filter((flag) => !separate.includes(flag));
   const [{ all, document }, other] = [await describedWith(flags), await describedWith([ofUsernames], 'username')];
-  const more = other.all.filter(({ capability: { feature } }) => feature.flags?.includes(ofUsernames));
-  // Bodies that no operation has with the default options.
-  const { document: others } = await describedWith(flags, 'email', { cookieMode: true, twoFactor: { required: true } });
-  const schemas = Object.entries({ ...document.components.schemas, ...others.components.schemas });
+  // Also for bodies that no operation has with the default options.
+  const options = { cookieMode: true, twoFactor: { required: true } };
+  const inCookies = await describedWith([...flags, ofCookies], 'email', options);
+  const more = [...other.all, ...inCookies.all].filter(({ capability: { feature } }) =>
+    feature.flags?.some((flag) => separate.includes(flag)),
+  );
+  const responses = { ...inCookies.document.components.responses, ...document.components.responses };
+  const schemas = Object.entries({ ...document.components.schemas, ...inCookies.document.components.schemas });
   const sorted = Object.fromEntries(schemas.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return pageOf([...all, ...more], { ...document, components: { ...document.components, schemas: sorted } });
+  return pageOf([...all, ...more], { ...document, components: { ...document.components, responses, schemas: sorted } });
 }
 
 /** The routes of an application with these features, their OpenAPI description, and the application, which is not started. */

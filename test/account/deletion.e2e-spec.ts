@@ -49,7 +49,7 @@ describe('DELETE /account', () => {
     // The rows of the other guard belong to another account.
     await account.deleteOtherGuardRows();
     expect(await account.mentions()).toEqual([]);
-    expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     await t.get('/private', other.accessToken).expect(401);
     await t.refresh(other.refreshToken).expect(401);
     await t.get('/private', account.token).expect(401);
@@ -259,6 +259,7 @@ describe('DELETE /account of a host with other options', () => {
       'svc_email_changes',
       'svc_email_deliveries',
       'svc_known_devices',
+      'svc_device_keys',
     ]) {
       await t.database.query(`DROP TABLE ${table}`);
     }

@@ -11,6 +11,7 @@ const { folderOf } = require('../support/runtime/other-versions.cjs') as { folde
 
 const ROOT = join(__dirname, '../..');
 const TABLES = [
+  'svc_device_keys',
   'svc_email_changes',
   'svc_email_deliveries',
   'svc_known_devices',

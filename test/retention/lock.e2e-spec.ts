@@ -14,6 +14,7 @@ const NONE = {
   resetTokens: 0,
   emailChanges: 0,
   knownDevices: 0,
+  deviceKeys: 0,
   trustedDevices: 0,
   emailDeliveries: 0,
   identities: 0,

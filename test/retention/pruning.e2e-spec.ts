@@ -235,6 +235,7 @@ describe('a sweep of lockout counters', () => {
       resetTokens: 0,
       emailChanges: 0,
       knownDevices: 0,
+      deviceKeys: 0,
       trustedDevices: 0,
       emailDeliveries: 0,
       identities: 0,
@@ -252,6 +253,7 @@ describe('a sweep of lockout counters', () => {
       resetTokens: 0,
       emailChanges: 0,
       knownDevices: 0,
+      deviceKeys: 0,
       trustedDevices: 0,
       emailDeliveries: 0,
       identities: 0,
@@ -377,6 +379,7 @@ describe('a sweep of which one part fails', () => {
     await t.database.query(
       "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '99', null, 'l', '', '', 'x', now(), null, null, '', null)",
     );
+    await t.database.query("INSERT INTO svc_device_keys VALUES (gen_random_uuid(), 'api', '1', '{}', now())");
     await t.database.query("INSERT INTO svc_suspensions VALUES ('api', '1', 'x', now(), now() - interval '1 s')");
     await t.database.query(
       `INSERT INTO svc_audit (id, at, guard, user_id, operation, outcome, actor_kind)
@@ -397,6 +400,7 @@ describe('a sweep of which one part fails', () => {
     resetTokens: await countOf(t, 'svc_password_resets'),
     emailChanges: await countOf(t, 'svc_email_changes'),
     knownDevices: await countOf(t, 'svc_known_devices'),
+    deviceKeys: await countOf(t, 'svc_device_keys'),
     trustedDevices: await countOf(t, 'svc_trusted_devices'),
     emailDeliveries: await countOf(t, 'svc_email_deliveries'),
     identities: await countOf(t, 'svc_identities'),
@@ -412,6 +416,7 @@ describe('a sweep of which one part fails', () => {
     resetTokens: 0,
     emailChanges: 0,
     knownDevices: 0,
+    deviceKeys: 0,
     trustedDevices: 0,
     emailDeliveries: 0,
     identities: 0,
@@ -428,6 +433,7 @@ describe('a sweep of which one part fails', () => {
     ['resetTokens', 'svc_password_resets'],
     ['emailChanges', 'svc_email_changes'],
     ['knownDevices', 'svc_known_devices'],
+    ['deviceKeys', 'svc_device_keys'],
     ['trustedDevices', 'svc_trusted_devices'],
     ['emailDeliveries', 'svc_email_deliveries'],
     ['identities', 'svc_identities'],

@@ -1,3 +1,4 @@
+import { Browser } from '../support/flows/device-sessions';
 import { AuthEvents, AuthHealth, Pruning, SessionEnded } from '@svc/auth';
 import { SecurityEventDelivery } from '@svc/auth/operators';
 import { SoftAuthenticator } from '@svc/auth/testing';
@@ -40,6 +41,7 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
   svc_audit: [['id'], ['guard', 'user_id']],
   svc_audit_keys: [['guard', 'user_id']],
   svc_security_events: [['position'], ['guard', 'user_id']],
+  svc_device_keys: [['id'], ['guard', 'user_id']],
   svc_known_devices: [['id'], ['guard', 'user_id'], ['link_hash']],
   svc_trusted_devices: [['guard', 'user_id']],
   svc_email_deliveries: [['id'], ['guard', 'user_id']],
@@ -69,6 +71,9 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   pruneEmailChanges: ['svc_email_changes in every shard'],
   pagePasskeys: ['svc_passkeys in every shard'],
   pageDeliveries: ['svc_email_deliveries in every shard'],
+  addDeviceKey: ['svc_device_keys and svc_sessions in one statement'],
+  findDeviceKey: ['svc_device_keys and svc_sessions in one statement'],
+  pageDeviceKeys: ['svc_device_keys and svc_sessions in one statement', 'svc_device_keys in every shard'],
   recordDevice: ['svc_known_devices and svc_sessions in one statement'],
   pageIdentities: ['svc_identities in every shard'],
   // The id of the user is a column of the row, so the parser finds no key.
@@ -234,6 +239,15 @@ async function everyFlow(): Promise<void> {
   await ofCodesAndEnrolments();
   await ofUsersElsewhere();
   await ofSecurityEvents();
+  await ofDeviceKeys();
+}
+
+async function ofDeviceKeys(): Promise<void> {
+  const { t } = await startMembers({ cookieMode: true, features: { deviceBoundCookies: true } });
+  await member(t, ADA);
+  const browser = new Browser(t);
+  await browser.renew(await browser.start());
+  await t.stop();
 }
 
 async function ofSessions(t: TestApp, id: string): Promise<void> {

@@ -407,7 +407,7 @@ describe('the public exports of the package', () => {
     [
       'bound-sessions',
       boundSessions,
-      ['BoundTokenRefused', 'InvalidProof', 'ProofRefused', 'RequireBoundToken', 'UnprovedToken'],
+      ['BoundTokenRefused', 'DeviceProofRefused', 'InvalidProof', 'ProofRefused', 'RequireBoundToken', 'UnprovedToken'],
     ],
     [
       'access-keys',

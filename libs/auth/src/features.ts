@@ -1,4 +1,5 @@
 import { boundSessions, boundTokens } from './features/bound-sessions/bound-sessions.feature';
+import { deviceCookies } from './features/bound-sessions/device/device-cookies.feature';
 import { http } from './request/http/http.feature';
 import { changePassword } from './features/change-password/change-password.feature';
 import { emailChange } from './features/email-change/email-change.feature';
@@ -98,4 +99,5 @@ export const FEATURES: readonly Feature[] = withFlags([
   tickets,
   boundTokens,
   boundSessions,
+  deviceCookies,
 ]);

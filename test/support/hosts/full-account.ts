@@ -11,6 +11,7 @@ import { enrol } from '../flows/two-factor';
 const TABLES = [
   'members',
   'svc_access_keys',
+  'svc_device_keys',
   'svc_email_changes',
   'svc_email_deliveries',
   'svc_known_devices',
@@ -103,6 +104,10 @@ export class FullAccount {
        SELECT gen_random_uuid(), g, $1, null, 'l', '', '', 'x', now(), null, null, '', null FROM unnest('{api,admin}'::text[]) g`,
       [id],
     );
+    await t.database.query(
+      `INSERT INTO svc_device_keys SELECT gen_random_uuid(), g, $1, '{}', now() FROM unnest('{api,admin}'::text[]) g`,
+      [id],
+    );
     await enrol(t, ADA);
     await t.database.query(
       `INSERT INTO svc_trusted_devices SELECT g, $1, gen_random_uuid(), 'x', 'x', 'agent', now(), now() + interval '1 h'
@@ -115,6 +120,7 @@ export class FullAccount {
   async deleteOtherGuardRows(): Promise<void> {
     for (const table of [
       'svc_access_keys',
+      'svc_device_keys',
       'svc_known_devices',
       'svc_identities',
       'svc_lockouts',

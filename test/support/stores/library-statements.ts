@@ -278,6 +278,20 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     text: /^DELETE FROM "svc_passkeys" WHERE credential_id IN \(/,
     rows: 'svc_passkeys by credential_id',
   },
+  addDeviceKey: {
+    text: /^WITH live AS .* INSERT INTO "svc_device_keys"/,
+    rows: 'svc_device_keys by id, svc_sessions by id',
+  },
+  findDeviceKey: { text: /^SELECT k.user_id AS "userId", k.jwk/, rows: 'svc_device_keys by id, svc_sessions by id' },
+  eraseDeviceKeys: {
+    text: /^DELETE FROM "svc_device_keys" WHERE guard = \$1 AND user_id = \$2$/,
+    rows: 'svc_device_keys by guard, user_id',
+  },
+  pageDeviceKeys: {
+    text: /^SELECT id, user_id AS "userId", .* FROM "svc_device_keys" r WHERE/,
+    rows: 'svc_device_keys in every shard, svc_sessions by id',
+  },
+  removeDeviceKeys: { text: /^DELETE FROM "svc_device_keys" WHERE id IN \(/, rows: 'svc_device_keys by id' },
   recordDevice: {
     text: /^WITH live AS .* INSERT INTO "svc_known_devices"/,
     rows: 'svc_known_devices by guard, user_id and by id, svc_sessions by id',

@@ -10,5 +10,6 @@
 export { RequireBoundToken } from './require-bound-token';
 export { InvalidProof, ProofRefused, UnprovedToken } from './bound-sessions.errors';
 export { BoundTokenRefused } from './bound-sessions.events';
+export { DeviceProofRefused } from './device/device-sessions';
 export type { BoundSessionsOptions } from './bound-sessions.options';
 export type { ProofFault } from './proof.policy';

@@ -52,6 +52,8 @@ export interface StoredSession {
   readonly isPinned: boolean;
   /** The account elsewhere with which the user signed in. */
   readonly origin: SessionOrigin | null;
+  /** The thumbprint of the key to which it is bound; null for none. */
+  readonly jkt: string | null;
 }
 
 /** Decides whether the tokens of a stored session are sent. */
@@ -123,7 +125,7 @@ export class NewSessions {
         await this.undo(familyId);
         throw error;
       });
-    const stored = { userId, familyId, client, request, amr, isPinned: pinned !== null, origin };
+    const stored = { userId, familyId, client, request, amr, isPinned: pinned !== null, origin, jkt };
     const added = await this.admit(stored, admission);
     if (!added) return null;
     const { ttl, remembered } = life;

@@ -172,13 +172,18 @@ export class RefreshRotation {
    * pinned list of abilities, or bound to a key that the request does not prove.
    */
   async ownerOf(refreshToken: string, request: object): Promise<string | null> {
+    const session = await this.liveSessionOf(refreshToken);
+    if (!session || session.scope !== null || !(await this.bindings.isHolder(request, session))) return null;
+    return session.userId;
+  }
+
+  /** The live session of a refresh token, which is not used up; null for any other text. Its sender may not be the holder. */
+  async liveSessionOf(refreshToken: string): Promise<FoundSession | null> {
     const presented = parseRefreshToken(refreshToken);
     const session = presented && (await this.sessionOf(presented));
-    if (!session || session.scope !== null) return null;
+    if (!session) return null;
     const verdict = refreshVerdict(session, presented.generation, this.repetitionTimes);
-    if (!isAccepted(verdict) || (await this.denylist.deniesFamily(session.familyId))) return null;
-    if (!(await this.bindings.isHolder(request, session))) return null;
-    return session.userId;
+    return isAccepted(verdict) && !(await this.denylist.deniesFamily(session.familyId)) ? session : null;
   }
 
   private get repetitionTimes(): RepetitionTimes {

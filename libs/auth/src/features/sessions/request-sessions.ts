@@ -4,7 +4,8 @@ import { canonicalId } from '../../foundation/platform/database';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { AccessTokens } from '../../identity/tokens/access-tokens';
 import { Authenticator } from '../../identity/tokens/authenticator';
-import { type Credentialed, TokenBindings, callerOf } from '../../identity/tokens/caller';
+import { parseRefreshToken } from '../../identity/tokens/refresh-tokens';
+import { type Credentialed, type HeldSession, TokenBindings, callerOf } from '../../identity/tokens/caller';
 import { Realm } from '../../foundation/realm/realm';
 import type { AuthenticatedRequest } from '../../request/gates/authenticated';
 import { OriginGate } from '../../request/gates/sender.gate';
@@ -33,6 +34,16 @@ export class RequestSessions {
    */
   async ownerOf(request: Credentialed): Promise<string | null> {
     return (await this.ownerOfToken(request)) ?? (await this.ownerOfCookie(request));
+  }
+
+  /** The live session of the refresh cookie; null for none. Its sender may not be the holder. Uses no refresh token up. */
+  ofCookie(request: Credentialed): Promise<HeldSession | null> {
+    return this.rotation.liveSessionOf(this.cookie.read(request.headers?.cookie));
+  }
+
+  /** The id that the refresh cookie names, of a session that may have ended or never have started. Null for none. */
+  familyOfCookie(request: Credentialed): string | null {
+    return parseRefreshToken(this.cookie.read(request.headers?.cookie))?.familyId ?? null;
   }
 
   private async ownerOfToken(request: Credentialed): Promise<string | null> {

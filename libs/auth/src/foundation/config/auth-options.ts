@@ -380,6 +380,15 @@ export interface FeatureOptions {
   boundSessions?: boolean;
 
   /**
+   * In cookie mode, binds the sessions of browsers with Device Bound Session Credentials to a key of the device: stolen cookies are
+   * of use for ten minutes. Other browsers are not affected. Needs the package `jose`.
+   *
+   * @default false
+   * @env SVC_FEATURE_DEVICE_BOUND_COOKIES
+   */
+  deviceBoundCookies?: boolean;
+
+  /**
    * `POST /access-keys/leaked`, to which a scanner of secrets reports keys. Needs `features.accessKeys` and
    * `accessKeys.scannerKeys`.
    *

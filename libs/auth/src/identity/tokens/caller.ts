@@ -205,6 +205,8 @@ export interface TokenBinding {
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
     readonly tokenBinding?: TokenBinding;
+    /** Whether the sender of a refresh token may use its session, besides what {@link TokenBinding.isHolder} decides. */
+    readonly sessionHolder?: TokenBinding['isHolder'];
   }
 }
 
@@ -212,6 +214,7 @@ declare module '../../foundation/realm/feature' {
 @Injectable()
 export class TokenBindings {
   private readonly all = once(() => this.scope.hooks('tokenBinding'));
+  private readonly holders = once(() => this.scope.hooks('sessionHolder'));
 
   constructor(private readonly scope: RealmScope) {}
 
@@ -255,6 +258,7 @@ export class TokenBindings {
   /** See {@link TokenBinding.isHolder}. Without a feature that binds sessions, a bound one is of no use. */
   async isHolder(request: object, session: HeldSession): Promise<boolean> {
     for (const binding of this.all()) if (!(await binding.isHolder(this.scope, request, session))) return false;
+    for (const isHolder of this.holders()) if (!(await isHolder(this.scope, request, session))) return false;
     return this.isUsed || session.jkt === null;
   }
 

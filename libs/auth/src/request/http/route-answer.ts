@@ -119,6 +119,8 @@ export interface SessionTokens {
   readonly refreshExpiresIn: number;
   /** Whether the session outlives the browser. If not, the refresh cookie has no `Max-Age`. */
   readonly remembered: boolean;
+  /** Headers that a feature adds to the answer in cookie mode, for the browser. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 declare module './cookies' {
@@ -181,6 +183,7 @@ export class TokenDelivery {
       'Set-Cookie',
       this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined),
     );
+    for (const [name, value] of Object.entries(tokens.headers ?? {})) httpAdapter.setHeader(response, name, value);
     for (const given of kept)
       httpAdapter.appendHeader(response, 'Set-Cookie', given.cookie.set(given.token, given.expiresIn));
     return { access_token: accessToken, ...token };

@@ -17,6 +17,7 @@ const NONE: Pruned = {
   emailChanges: 0,
   identities: 0,
   knownDevices: 0,
+  deviceKeys: 0,
   trustedDevices: 0,
   emailDeliveries: 0,
   suspensions: 0,
