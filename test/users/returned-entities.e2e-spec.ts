@@ -137,7 +137,7 @@ describe.each([
       "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '1', null, 'l', '', '', 'HASH', now(), null, null, '', null)",
     );
     await t.database.query(
-      "INSERT INTO svc_audit VALUES (gen_random_uuid(), now(), 'api', '1', 'o', 'succeeded', null, 'user', null, null, null, 'HASH', (E'\\\\x' || repeat('00', 32))::text)",
+      "INSERT INTO svc_audit VALUES (gen_random_uuid(), now(), 'api', '1', 'o', 'succeeded', null, 'user', null, null, null, 'HASH', repeat('01', 128)::bit(256))",
     );
     await t.database.query("INSERT INTO svc_suspensions VALUES ('api', '1', 'r', now(), NULL)");
     await t.database.query("INSERT INTO svc_audit_keys VALUES ('api', '1', 'HASH')");
