@@ -13,6 +13,7 @@ export default defineConfig({
       'public.svc_passkeys',
       'public.svc_password_resets',
       'public.svc_email_changes',
+      'public.svc_device_keys',
       'public.svc_known_devices',
       'public.svc_trusted_devices',
       'public.svc_email_deliveries',

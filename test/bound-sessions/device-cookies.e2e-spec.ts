@@ -4,6 +4,8 @@ import { SignJWT, generateKeyPair } from 'jose';
 import { Browser, registrationIn } from '../support/flows/device-sessions';
 import { TestApp } from '../support/hosts/app';
 import { ADA } from '../support/hosts/user-entities';
+import { RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const ROOT = 'root@example.com';
 
@@ -244,5 +246,24 @@ describe('the session of a browser with Device Bound Session Credentials', () =>
     });
     expect((await t.app.get(Pruning).run()).deviceKeys).toBe(1);
     expect(await keys()).toBe(1);
+  });
+});
+
+describeWithOwnRedis('the bound cookies of a guard whose Redis has stopped', () => {
+  it('are not renewed, and the session stays in the browser: 503', async () => {
+    const redis = await RedisServer.start();
+    const options = { cookieMode: true, features: { deviceBoundCookies: true } };
+    const t = await TestApp.start({ redisUrl: redis.url, options });
+    await t.person(ADA);
+    const [browser, other] = [new Browser(t), new Browser(t)];
+    const id = await browser.start();
+    await browser.renew(id);
+    const { path, challenge } = await other.signIn();
+    const proof = await other.proof(challenge, { header: { jwk: (await other.key()).jwk } });
+    await redis.stop();
+    expect((await browser.renew(id)).at(-1)).toBe(503);
+    expect(browser.sessions.has(id)).toBe(true);
+    expect((await other.register(path, proof)).status).toBe(503);
+    await t.stop();
   });
 });
