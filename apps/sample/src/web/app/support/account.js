@@ -249,8 +249,14 @@ const PURPOSES = {
   confirm: 'Confirmation',
 };
 
+/** What a limit in a period counts. */
+const LIMITS = {
+  'account-failures': 'Sign-ins, from all clients',
+  '2fa-challenge': 'Codes and passkeys after the password',
+};
+
 function protection(view) {
-  const { locks } = view;
+  const { locks, limits } = view;
   const release = () =>
     act(view, {
       title: 'Release locks and limits?',
@@ -265,15 +271,25 @@ function protection(view) {
     'protection',
     'Locks and limits',
     { action: actionButton('Release', 'locks', release, { class: locks.length ? 'small second' : 'small' }) },
-    locks.length
+    locks.length + limits.length
       ? table(
-          'Locks',
-          ['What is locked', 'Ends'],
-          locks.map(({ purpose, seconds }) => [
-            [badge('locked', 'bad'), ' ', PURPOSES[purpose] ?? purpose],
-            seconds === null ? 'when it is released' : inTime(seconds),
-          ]),
+          'Locks and limits',
+          ['What', 'State', 'Ends'],
+          [
+            ...locks.map(({ purpose, seconds }) => [
+              PURPOSES[purpose] ?? purpose,
+              badge('locked', 'bad'),
+              seconds === null ? 'when it is released' : inTime(seconds),
+            ]),
+            ...limits.map(({ name, failures, most, seconds }) => [
+              LIMITS[name] ?? name,
+              [failures >= most && [badge('closed', 'bad'), ' '], `${failures} of ${most} failures`]
+                .flat()
+                .filter(Boolean),
+              inTime(seconds),
+            ]),
+          ],
         )
-      : none('Nothing is locked. A release also forgets failed attempts that slow the user down.'),
+      : none('Nothing is locked, and no failed attempt counts.'),
   );
 }
