@@ -182,7 +182,7 @@ describe('the session of a browser with Device Bound Session Credentials', () =>
     expect(thief.cookies.has('__Host-refresh.bound')).toBe(false);
   });
 
-  it('is renewed once with a proof, and not with a challenge of another session or of its registration', async () => {
+  it('is renewed once with a proof, and not with an old challenge or one of another session', async () => {
     const id = await browser.start();
     const other = new Browser(t);
     const otherId = await other.start();
@@ -202,13 +202,19 @@ describe('the session of a browser with Device Bound Session Credentials', () =>
     expect(await renew(late)).toBe(403);
   });
 
-  it('does not accept the cookie of another session', async () => {
-    await browser.start();
+  it('does not accept the cookie of another session, or a challenge as its cookie', async () => {
+    const id = await browser.start();
     const other = new Browser(t);
     await other.start();
     t.clock.advance(61);
     browser.cookies.set('__Host-refresh.bound', other.cookies.get('__Host-refresh.bound')!);
     expect((await browser.send('/auth/refresh')).status).toBe(401);
+    // Whoever knows the id of a session gets challenges.
+    const thief = browser.stolen();
+    const asked = await thief.send('/auth/device-session/refresh', { 'Sec-Secure-Session-Id': `"${id}"` });
+    const [, own] = /^"([^"]+)"/.exec(asked.headers.get('secure-session-challenge')!)!;
+    thief.cookies.set('__Host-refresh.bound', own!);
+    expect((await thief.send('/auth/refresh')).status).toBe(401);
   });
 
   it('ends in the browser when it has ended, is unknown, or another one has taken its place', async () => {
