@@ -8,7 +8,7 @@ const FILES = '<rootDir>/test/**/*.browsers-spec.ts';
 /** Requests, cookies, storage, locks and messages between tabs, passkeys and their suggestions. */
 const DIFFERENT_BY_ENGINE = [
   '<rootDir>/test/client/*.browsers-spec.ts',
-  '<rootDir>/test/sample/page-{access-keys,identities,sign-in,tabs,without-storage}.browsers-spec.ts',
+  '<rootDir>/test/sample/page-{access-keys,identities,sign-in,support,tabs,without-storage}.browsers-spec.ts',
 ];
 
 /** @type {import('jest').Config} */

@@ -1,6 +1,6 @@
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { violationsIn } from '../support/clients/accessibility';
-import { describeWithBrowser } from '../support/clients/browser';
+import { describeWithBrowser, inFirefox } from '../support/clients/browser';
 import { LOOKS, ObservedPage } from '../support/clients/page-quality';
 import { TcpProxy } from '../support/faults/tcp-proxy';
 import { send } from '../support/hosts/processes';
@@ -296,12 +296,11 @@ describeWithBrowser('the page of the support', () => {
       }
       await keyboard.press('Enter');
       await mine.hasFocus(mine.field('Reason'));
-      for (let presses = 0; presses < 12; presses++) {
+      // After the last control, Firefox goes to its own bar, and keeps the next keys.
+      for (let presses = 0; presses < (inFirefox ? 4 : 12); presses++) {
         await keyboard.press('Tab');
         expect(await outside()).toBe(false);
       }
-      // In Firefox, the keys of its own bar are between the last and the first control.
-      await mine.field('Reason').focus();
       await keyboard.press('Escape');
       await has('Suspend');
       await keyboard.press('Enter');
