@@ -84,6 +84,7 @@ describe('DELETE /account', () => {
         credential_id: null,
         origin: null,
         origin_session: null,
+        jkt: null,
         idle_timeout: null,
         remembered: true,
         created_at: end,

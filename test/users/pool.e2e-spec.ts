@@ -33,6 +33,7 @@ const MIGRATIONS = [
   'CreateSvcAudit1764800000000',
   'CreateSvcAuditKeys1764800000001',
   'CreateSvcSecurityEvents1765000000000',
+  'CreateSvcDeviceKeys1765100000000',
 ];
 
 describe.each([

@@ -139,6 +139,7 @@ describe.each([
     await t.database.query(
       "INSERT INTO svc_audit VALUES (gen_random_uuid(), now(), 'api', '1', 'o', 'succeeded', null, 'user', null, null, null, 'HASH', repeat('01', 128)::bit(256))",
     );
+    await t.database.query("INSERT INTO svc_device_keys VALUES (gen_random_uuid(), 'api', '1', '{}', now())");
     await t.database.query("INSERT INTO svc_suspensions VALUES ('api', '1', 'r', now(), NULL)");
     await t.database.query("INSERT INTO svc_audit_keys VALUES ('api', '1', 'HASH')");
     await t.database.query(

@@ -100,7 +100,7 @@ async function keyOf({ privateKey, publicKey }: CryptoKeyPair): Promise<Key> {
 
 /** The keys of one client. */
 function openKeys(url: string) {
-  /** The thumbprint of the key of the last sign-in. It tells a lost key from a session that is bound to none. */
+  /** The thumbprint of the key of the last sign-in. It distinguishes a lost key from a session that is bound to none. */
   const name = `svc-auth:${url}:key`;
   let used: string | null = null;
   let cached: Key | undefined;

@@ -95,13 +95,12 @@ export class SessionStore {
   async insert(session: NewSession, besides: readonly Beside[]): Promise<number> {
     const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, origin, jkt, life } =
       session;
-    const { ttl, idleTimeout, remembered } = life;
-    const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
+    const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, life.ttl, ip, userAgent, label];
     this.insertStatement ??= this.insertOf(described.length + 8, besides);
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.insertStatement, [
       ...described,
-      idleTimeout,
-      remembered,
+      life.idleTimeout,
+      life.remembered,
       credentialId,
       origin?.id ?? null,
       origin?.session ?? null,

@@ -1,12 +1,13 @@
-import { data, defineFeature } from '../../../kit';
-import { DEVICE_COOKIES_OPTIONS } from './device-cookies.options';
+import { data, defineFeature, option } from '../../../kit';
 import { CreateSvcDeviceKeys1765100000000, DeviceKey, DeviceKeyStore } from './device-keys';
 import { BoundAnswer, BoundCookie, DeviceSessionController, DeviceSessions } from './device-sessions';
 
 /** Sessions of browsers whose cookies are of use for minutes without a key of the device. */
 export const deviceCookies = defineFeature('deviceCookies', {
   flags: ['deviceBoundCookies'],
-  options: DEVICE_COOKIES_OPTIONS,
+  options: {
+    features: { deviceBoundCookies: option.feature({ default: false, env: 'FEATURE_DEVICE_BOUND_COOKIES' }) },
+  },
   configErrors: ({ guards }) =>
     guards
       .filter(({ features, cookieMode }) => features.deviceBoundCookies && !cookieMode)

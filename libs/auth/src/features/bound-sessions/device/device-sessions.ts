@@ -48,7 +48,7 @@ export class BoundCookie extends http.TokenCookie {
   static override readonly suffix = '.bound';
 }
 
-/** What the server tells a browser about a bound session (Device Bound Session Credentials, "JSON session instructions"). */
+/** What a browser learns from the server about a bound session (Device Bound Session Credentials, "JSON session instructions"). */
 interface Instructions {
   readonly session_identifier: string;
   readonly refresh_url: string;

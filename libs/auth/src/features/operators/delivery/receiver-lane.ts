@@ -1,5 +1,5 @@
 import type { Logger } from '@nestjs/common';
-import { deadline, errors, http } from '../../../kit';
+import { type Clock, deadline, errors, http } from '../../../kit';
 import { type PushOutcome, askedPause, nextAttempt, pushOutcome, pauseAfter } from './security-event.policy';
 import type { ClaimedEvent, SecurityEventStore } from './security-event.store';
 import type { SecurityEventReceiver } from './security-events.options';
@@ -28,6 +28,7 @@ async function post(
   { endpoint, authorization }: SecurityEventReceiver,
   token: string,
   signal: AbortSignal,
+  now: number,
 ): Promise<Answer> {
   const credentials = typeof authorization === 'function' ? await authorization() : authorization;
   const response = await fetch(endpoint, {
@@ -44,7 +45,7 @@ async function post(
   });
   const outcome = pushOutcome(response.status);
   const code = outcome === 'refused' ? await errorCode(response) : undefined;
-  const asked = askedPause(response.headers.get('retry-after'), new Date());
+  const asked = askedPause(response.headers.get('retry-after'), new Date(now));
   return {
     outcome,
     asked,
@@ -87,6 +88,7 @@ export class ReceiverLane {
     private readonly store: SecurityEventStore,
     private readonly sign: (claims: object) => string,
     private readonly logger: Logger,
+    private readonly clock: Clock,
   ) {}
 
   /** Delivers what is due now. Never rejects. */
@@ -156,7 +158,7 @@ export class ReceiverLane {
     const abort = (): void => end.abort();
     this.stopping.signal.addEventListener('abort', abort);
     try {
-      const answer = post(this.receiver, this.sign(claims), end.signal);
+      const answer = post(this.receiver, this.sign(claims), end.signal, this.clock.now());
       return await deadline.withTimeout('The receiver', TIMEOUT_MS, answer);
     } catch (error) {
       return { outcome: 'failed', failure: causeOf(error) };

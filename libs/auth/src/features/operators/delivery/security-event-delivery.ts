@@ -49,7 +49,7 @@ export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstr
     });
     const sign = (claims: object): string => identity.signJws(keyring, TYPE, claims);
     const { receivers } = realm.options.securityEvents;
-    this.lanes = config.verifyOnly ? [] : receivers.map((to) => new ReceiverLane(to, store, sign, this.logger));
+    this.lanes = config.verifyOnly ? [] : receivers.map((to) => new ReceiverLane(to, store, sign, this.logger, clock));
   }
 
   onModuleInit(): void {

@@ -30,7 +30,7 @@ const surroundings = (): [AuditActor | undefined, boolean] => [
   deadline.RequestScope.current !== undefined,
 ];
 
-/** Somebody had a copy of a refresh token: the user, or another person. */
+/** A refresh token had a copy, of the user or of another person. */
 const [REUSED, UNKNOWN] = ['auth.refresh_token.reused', { kind: 'user' }] as const;
 
 /** A line that waits in the background. */
