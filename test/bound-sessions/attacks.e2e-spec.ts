@@ -135,8 +135,65 @@ describe('a proof', () => {
     const added = jest.spyOn(store, 'add');
     await device.login(t);
     expect(await keys()).toHaveLength(1);
-    expect(added.mock.calls.map(([, , ttl]) => ttl)).toEqual([180]);
+    // Until the time of the proof is over, and for the difference of the clocks of the stores.
+    const [[, , ttl]] = added.mock.calls as unknown as [[string, string, number]];
+    expect([ttl > 110, ttl <= 121]).toEqual([true, true]);
     added.mockRestore();
+  });
+
+  it('names the path as it was sent: an encoded character is accepted, and one that ends or changes a path is not', async () => {
+    const { access_token: token } = (await device.login(t)).body;
+    const url = await t.app.getUrl();
+    const status = async (path: string, htu: string): Promise<number> =>
+      (await device.get(t, path, token, { claims: { htu: url + htu } })).status;
+    const seen = t.recorded(BoundTokenRefused);
+    expect((await device.send(t, 'DELETE', '/auth/sessions/ada%40example.com', { token })).status).toBe(404);
+    for (const [path, htu] of [
+      ['/private%3F', '/private'],
+      ['/auth/sessions%5C', '/auth/sessions/'],
+    ] as const)
+      expect([path, [401, 404].includes(await status(path, htu))]).toEqual([path, true]);
+    expect(seen).toEqual([]);
+  });
+
+  it('that is wrong does not hide a theft, and the key of the session with a wrong clock is none', async () => {
+    const { access_token: token, refresh_token: refreshToken } = (await device.login(t)).body;
+    const thief = await Device.create();
+    const seen = t.recorded(BoundTokenRefused);
+    const old = { claims: { iat: seconds() - 300 } };
+    for (const sent of [{ proof: 'x' }, old, { claims: { htu: 'https://evil.example/' } }]) {
+      expect((await thief.get(t, '/private', token, sent)).status).toBe(401);
+      expect((await thief.refresh(t, refreshToken, sent)).status).toBe(400);
+    }
+    const other = (await device.login(t)).body.access_token;
+    const stolen = await device.proof('GET', `${await t.app.getUrl()}/private`, { token: other });
+    expect((await thief.get(t, '/private', token, { proof: stolen })).status).toBe(401);
+    expect(seen).toHaveLength(7);
+    expect((await device.get(t, '/private', token, old)).status).toBe(401);
+    expect(seen).toHaveLength(7);
+    // It was of no use there, so it was not used up.
+    expect((await device.get(t, '/private', other, { proof: stolen })).status).toBe(200);
+  });
+
+  it('is asked for before the limit of a session counts, so that a thief cannot close it', async () => {
+    const limited = await TestApp.start({
+      options: {
+        features: { boundSessions: true },
+        rateLimits: {
+          login: { maxAttempts: 1e9, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
+          refresh: { by: 'session', maxAttempts: 2 },
+        },
+      },
+    });
+    try {
+      await limited.person(ADA);
+      const { refresh_token: refreshToken } = (await device.login(limited)).body;
+      const thief = await Device.create();
+      for (let i = 0; i < 2; i++) expect((await thief.refresh(limited, refreshToken)).status).toBe(401);
+      expect((await device.refresh(limited, refreshToken)).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
   });
 
   it('of a request that names no session is answered as one without it', async () => {

@@ -110,11 +110,11 @@ describe('the names of the source', () => {
 });
 
 describe('the files of the source', () => {
-  it('are at most 434 besides texts and options of a feature, of which at most 25 have 15 lines or fewer', () => {
+  it('are at most 435 besides texts and options of a feature, of which at most 25 have 15 lines or fewer', () => {
     const code = sources.filter(
       ([file]) => !/^foundation\/languages\/[a-z]{2}\.ts$|\.(options|texts|languages)\.ts$/.test(file),
     );
-    expect(code.length).toBeLessThanOrEqual(434);
+    expect(code.length).toBeLessThanOrEqual(435);
     expect(sources.filter(([, text]) => text.split('\n').length <= 16).length).toBeLessThanOrEqual(25);
   });
 

@@ -62,3 +62,4 @@ export { ConfirmationFactors } from '../features/step-up/confirmation-factors';
 export { Confirmations, type ConfirmedRequest } from '../features/step-up/confirmations';
 export { ConfirmPasswordRequest, CurrentPassword } from '../features/step-up/password-confirmation';
 export { ConfirmationRequired, WrongPassword } from '../features/step-up/step-up.errors';
+export type { TokenType } from '../foundation/ports/presenter';

@@ -31,7 +31,7 @@ export interface BoundSessionsOptions {
   proofSeconds?: number;
 
   /**
-   * Seconds for which a nonce of the server is valid, 30 to 86400; 0 for none. With it, a proof contains the nonce, in place of the
+   * Seconds for which a nonce of the server is valid, up to 3600; 0 for none. With it, a proof contains the nonce, in place of the
    * time of the client, so that no proof can be made in advance. A client repeats a request with a new nonce when the former one is over.
    *
    * @default 0
@@ -55,6 +55,6 @@ export const BOUND_SESSIONS_OPTIONS = {
     mode: option.text<'allow' | 'require'>({ default: 'allow', env: 'BOUND_SESSIONS_MODE', public: true }),
     addresses: option.list({ default: [], env: 'BOUND_SESSIONS_ADDRESSES' }),
     proofSeconds: option.seconds(5, 600, { default: 60, env: 'BOUND_SESSIONS_PROOF_SECONDS' }),
-    nonceSeconds: option.seconds(0, 86_400, { default: 0, env: 'BOUND_SESSIONS_NONCE_SECONDS' }),
+    nonceSeconds: option.seconds(0, 3600, { default: 0, env: 'BOUND_SESSIONS_NONCE_SECONDS' }),
   } satisfies option.TableOf<BoundSessionsOptions>,
 } satisfies option.OptionTree;

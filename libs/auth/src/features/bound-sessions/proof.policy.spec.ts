@@ -1,4 +1,4 @@
-import { type ProofTarget, isHolderOf, proofFault, tokenRefusal } from './proof.policy';
+import { type ProofTarget, isHolderOf, isTheft, pathOfTarget, proofFault, tokenRefusal } from './proof.policy';
 
 const NOW = 1_700_000_000;
 const claims = { jti: 'id', htm: 'GET', htu: 'https://api.test/orders', iat: NOW };
@@ -70,4 +70,34 @@ describe('the sender of a refresh token', () => {
     ['binds no session', null, 'own', 'allow', true],
     ['has a session without a key where one is required', null, 'own', 'require', false],
   ])('%s', (_, session, proved, mode, may) => expect(isHolderOf(session, proved, mode)).toBe(may));
+});
+
+describe('the path of the target of a request', () => {
+  it.each<[string, string | null]>([
+    ['/orders', '/orders'],
+    ['/orders?page=2#top', '/orders'],
+    ['/users/ada%40example.com', '/users/ada%40example.com'],
+    ['/a%3Fb', '/a%3Fb'],
+    ['https://api.test/orders?x', '/orders'],
+    ['https://api.test', '/'],
+    ['//api.test/orders', '//api.test/orders'],
+    ['/a/../b', null],
+    ['/a/%2E%2e/b', null],
+    ['/a/.', null],
+    ['/a/...', '/a/...'],
+    ['/a\\b', null],
+    ['/a b', null],
+    ['/a\tb', null],
+    ['/\u00e4', null],
+  ])('of %s is %s', (target, path) => expect(pathOfTarget(target)).toBe(path));
+});
+
+describe('a wrong proof', () => {
+  it.each<[string, Parameters<typeof isTheft>, boolean]>([
+    ['that cannot be read is one of a thief', [{ jkt: null, fault: 'form' }, 'own'], true],
+    ['of another key is one of a thief', [{ jkt: 'other', fault: 'iat' }, 'own'], true],
+    ['that was used before is one of a thief', [{ jkt: 'own', fault: 'replayed' }, 'own'], true],
+    ['of the own key, with a wrong clock, is not', [{ jkt: 'own', fault: 'iat' }, 'own'], false],
+    ['of a session without a key is not', [{ jkt: 'other', fault: 'iat' }, null], false],
+  ])('%s', (_, values, theft) => expect(isTheft(...values)).toBe(theft));
 });

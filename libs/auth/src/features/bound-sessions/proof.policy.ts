@@ -46,6 +46,16 @@ export function proofFault({ jti, htm, htu, iat }: ProofClaims, target: ProofTar
 
 const isNear = (time: number, now: number, seconds: number): boolean => Math.abs(now - time) <= seconds;
 
+/**
+ * The path of the target of a request as received (RFC 9112 §3.2); null for one that `URL` would change, so that a proof for another
+ * path could match it. Pure.
+ */
+export function pathOfTarget(target: string): string | null {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0]!;
+  const isChanged = /[^!-[\]-~]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
+  return isChanged ? null : path || '/';
+}
+
 /** An address without query and fragment, in the form in which equal ones are the same text (RFC 3986 §6.2.2 and §6.2.3). */
 function comparable(address: unknown): string | null {
   if (typeof address !== 'string' || !URL.canParse(address)) return null;
@@ -69,7 +79,7 @@ export interface PresentedToken {
   /** The hash of the token, as a proof for it names it. */
   readonly ath: string;
   /** The proof of the request; null without one. */
-  readonly proof: { readonly jkt: string; readonly ath: unknown } | null;
+  readonly proof: { readonly jkt: string | null; readonly ath?: unknown } | null;
   /** `boundSessions.mode` */
   readonly mode: 'allow' | 'require';
 }
@@ -99,3 +109,14 @@ export function tokenRefusal({ scheme, jkt, ath, proof, mode }: PresentedToken):
  */
 export const isHolderOf = (session: string | null, proved: string | null, mode: 'allow' | 'require'): boolean =>
   session === null ? mode === 'allow' : session === proved;
+
+/**
+ * Whether a wrong proof may be that of a thief of the token. Pure. The client of the session can have a wrong clock, address or
+ * nonce, but another party has no new proof of its key.
+ *
+ * @param jkt the thumbprint of the key of the session; null for none
+ */
+export const isTheft = (
+  proof: { readonly jkt: string | null; readonly fault: ProofFault | null },
+  jkt: string | null,
+): boolean => jkt !== null && (proof.jkt !== jkt || proof.fault === 'replayed');

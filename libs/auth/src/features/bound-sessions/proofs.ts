@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Realm, SecurityStore, crypto, errors, http, identity, peer, settings } from '../../kit';
-import { type ProofClaims, type ProofFault, proofFault } from './proof.policy';
+import { type ProofClaims, type ProofFault, pathOfTarget, proofFault } from './proof.policy';
 
 type Jose = typeof import('jose');
 
@@ -12,16 +12,21 @@ const ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519'];
 /** The number of keys of clients that a guard keeps imported. */
 const KEYS = 1000;
 
-/** A proof that was verified, for one request. */
+/** A proof of a request. */
 export interface KeyProof {
-  /** The thumbprint (RFC 7638) of its key. */
-  readonly jkt: string;
+  /** The thumbprint (RFC 7638) of its key; null if its signature is not valid. */
+  readonly jkt: string | null;
   /** The hash of the access token that it is for. */
-  readonly ath: unknown;
+  readonly ath?: unknown;
+  readonly fault: ProofFault | null;
 }
 
-/** A proof, or what is wrong with it. Null for a request without one. */
-export type ProofResult = KeyProof | ProofFault | null;
+/** What a proof must be for. One that is for something else is not recorded as used. */
+export interface ExpectedProof {
+  readonly jkt: string;
+  /** The hash of an access token; undefined without one. */
+  readonly ath?: string;
+}
 
 /** What the adapters, Node and socket.io have of a request or a handshake. */
 interface Received extends identity.Credentialed {
@@ -33,6 +38,14 @@ interface Received extends identity.Credentialed {
   readonly secure?: boolean;
   readonly socket?: { readonly encrypted?: boolean };
 }
+
+/** The request as received, and its header with the proof. */
+interface Sent {
+  readonly received: Received;
+  readonly proof: unknown;
+}
+
+const UNREADABLE: KeyProof = { jkt: null, fault: 'form' };
 
 interface ImportedKey {
   readonly key: Awaited<ReturnType<Jose['importJWK']>>;
@@ -77,7 +90,7 @@ class ProofSignatures {
 export class Proofs {
   private readonly signatures = new ProofSignatures();
   private readonly nonces: crypto.Signatures | undefined;
-  private readonly results = new WeakMap<object, Promise<ProofResult>>();
+  private readonly results = new WeakMap<object, Promise<KeyProof | null>>();
   private instance: string | null = null;
   private since = 0;
 
@@ -97,13 +110,17 @@ export class Proofs {
     this.nonces = new crypto.Signatures(roots, 'svc:dpop-nonce');
   }
 
-  /** The proof of a request. On a socket, that of its handshake, which each message has. @throws StoreUnavailable */
-  of(request: object): Promise<ProofResult> {
+  /** The proof of a request; null without one. On a socket, that of its handshake, which each message has. @throws StoreUnavailable */
+  of(request: object, expected?: ExpectedProof): Promise<KeyProof | null> {
     const received = receivedOf(request);
     const known = this.results.get(received);
     if (known) return known;
-    const result = this.read(received);
+    // A server call has the names of the headers in lower case.
+    const { headers } = request as Received;
+    const result = this.read({ received, proof: headers?.dpop }, expected);
     this.results.set(received, result);
+    // A silent store decides nothing: the next message of a socket asks again.
+    result.catch(() => this.results.delete(received));
     return result;
   }
 
@@ -114,30 +131,31 @@ export class Proofs {
     return `${time}.${this.nonces.sign(this.signed(time))}`;
   }
 
-  private async read(request: Received): Promise<ProofResult> {
-    const proof = request.headers?.dpop;
+  private async read({ received, proof }: Sent, expected: ExpectedProof | undefined): Promise<KeyProof | null> {
     if (proof === undefined) return null;
-    if (typeof proof !== 'string' || identity.isRepeated('dpop', request) || proof.length > PROOF_MAX) return 'form';
+    if (typeof proof !== 'string' || identity.isRepeated('dpop', received) || proof.length > PROOF_MAX)
+      return UNREADABLE;
     const read = await this.signatures.read(proof, new Date(this.clock.now()));
-    if (!read) return 'form';
+    if (!read) return UNREADABLE;
     const { claims, jkt } = read;
+    const { ath } = claims;
+    const addresses = this.addressesOf(received);
     const { proofSeconds, nonceSeconds } = this.realm.options.boundSessions;
-    const fault = proofFault(claims, {
-      method: methodOf(request),
-      addresses: this.addressesOf(request),
-      now: this.clock.seconds(),
-      proofSeconds,
-      nonceSeconds,
-      nonceAt: this.timeOf(claims.nonce),
-      since: this.since,
-    });
-    if (fault) return fault;
-    // Nothing is stored for a proof that is not valid.
+    const nonceAt = this.timeOf(claims.nonce);
+    const fault = (): ProofFault | null => {
+      const times = { now: this.clock.seconds(), proofSeconds, nonceSeconds, nonceAt, since: this.since };
+      return proofFault(claims, { method: methodOf(received), addresses, ...times });
+    };
+    const first = fault();
+    const isExpected = !expected || (jkt === expected.jkt && (expected.ath === undefined || ath === expected.ath));
+    // Nothing is stored for a proof that is not valid, or of no use.
+    if (first || !isExpected) return { jkt, ath, fault: first };
     const key = `svc:proof:${this.realm.guard}:${crypto.sha256(`${jkt} ${String(claims.jti)}`)}`;
-    // A time of the client may be as far in the future.
-    const isNew = await this.store.add(key, '1', Math.max(nonceSeconds, 2 * proofSeconds) + identity.CLOCK_MARGIN);
+    const end = nonceAt === null ? Number(claims.iat) + proofSeconds : nonceAt + nonceSeconds;
+    const isNew = await this.store.add(key, '1', Math.max(end - this.clock.seconds(), 0) + identity.CLOCK_MARGIN);
     this.noteInstance();
-    return isNew ? { jkt, ath: claims.ath } : 'replayed';
+    // Judged again: the store that has answered may be a new one.
+    return { jkt, ath, fault: isNew ? fault() : 'replayed' };
   }
 
   /** A server that takes over lacks the latest proofs, so only those that are made from now on are accepted. */
@@ -162,7 +180,8 @@ export class Proofs {
   private addressesOf(request: Received): string[] {
     const target = request.originalUrl ?? request.url;
     if (target === undefined) return [];
-    const path = http.pathOf(target);
+    const path = pathOfTarget(target);
+    if (path === null) return [];
     const { addresses } = this.realm.options.boundSessions;
     const own = addresses.length ? addresses : [originOf(request)];
     return own.map((address) => address.replace(/\/$/, '') + path);

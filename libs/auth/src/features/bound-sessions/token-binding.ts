@@ -3,10 +3,15 @@ import { createHash } from 'node:crypto';
 import { Realm, event, http, identity } from '../../kit';
 import { CHALLENGE, InvalidProof, ProofRefused, UnprovedToken } from './bound-sessions.errors';
 import { BoundTokenRefused } from './bound-sessions.events';
-import { isHolderOf, tokenRefusal } from './proof.policy';
-import { Proofs } from './proofs';
+import { isHolderOf, isTheft, tokenRefusal } from './proof.policy';
+import { type KeyProof, Proofs } from './proofs';
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
+
+interface TokenOwner {
+  readonly userId: string;
+  readonly familyId: string | null;
+}
 
 /** Decides on the tokens and the sessions of one guard by what their senders prove. */
 @Injectable()
@@ -26,13 +31,15 @@ export class BoundSessions {
     const { mode } = this.realm.options.boundSessions;
     const jkt = claims.cnf?.jkt ?? null;
     const isProved = jkt !== null && scheme === 'dpop';
-    const proof = isProved ? await this.proofs.of(request) : null;
-    if (typeof proof === 'string') throw this.refused(new ProofRefused(proof, this.proofs.nonce()), claims.sub);
     const ath = isProved ? hashOf(token) : '';
+    const proof = isProved ? await this.proofs.of(request, { jkt, ath }) : null;
+    const owner = { userId: claims.sub, familyId: claims.fid ?? null };
+    if (proof?.fault) throw this.refused(request, owner, proof, jkt);
     const refusal = tokenRefusal({ scheme, jkt, ath, proof, mode });
     if (refusal === null) return;
-    if (refusal === 'other_token') throw this.refused(new ProofRefused('ath', this.proofs.nonce()), claims.sub);
-    if (refusal !== 'unbound') this.report(request, 'access', { userId: claims.sub, familyId: claims.fid ?? null });
+    if (refusal !== 'unbound') this.report(request, 'access', owner);
+    if (refusal === 'other_token')
+      throw new ProofRefused('ath', this.proofs.nonce()).withReason('invalid_proof', claims.sub);
     const reason = refusal === 'other_key' ? 'foreign_key' : 'missing_proof';
     throw new UnprovedToken(this.proofs.nonce()).withReason(reason, claims.sub);
   }
@@ -40,7 +47,7 @@ export class BoundSessions {
   /** See `TokenBinding.keyOf`. */
   async keyOf(request: object | undefined): Promise<string | null> {
     const proof = request === undefined ? null : await this.proofs.of(request);
-    if (typeof proof === 'string') throw new InvalidProof(proof, this.proofs.nonce()).withReason('invalid_proof');
+    if (proof?.fault) throw new InvalidProof(proof.fault, this.proofs.nonce()).withReason('invalid_proof');
     if (proof === null && this.realm.options.boundSessions.mode === 'require')
       throw new InvalidProof(null, this.proofs.nonce()).withReason('missing_proof');
     return proof?.jkt ?? null;
@@ -48,23 +55,22 @@ export class BoundSessions {
 
   /** See `TokenBinding.isHolder`. */
   async isHolder(request: object, { userId, familyId, jkt }: identity.HeldSession): Promise<boolean> {
-    const proof = await this.proofs.of(request);
-    if (typeof proof === 'string')
-      throw new InvalidProof(proof, this.proofs.nonce()).withReason('invalid_proof', userId);
+    const proof = await this.proofs.of(request, jkt === null ? undefined : { jkt });
+    if (proof?.fault) {
+      if (isTheft(proof, jkt)) this.report(request, 'refresh', { userId, familyId });
+      throw new InvalidProof(proof.fault, this.proofs.nonce()).withReason('invalid_proof', userId);
+    }
     if (isHolderOf(jkt, proof?.jkt ?? null, this.realm.options.boundSessions.mode)) return true;
     if (jkt !== null) this.report(request, 'refresh', { userId, familyId });
     return false;
   }
 
-  private refused(error: ProofRefused, userId: string): ProofRefused {
-    return error.withReason('invalid_proof', userId);
+  private refused(request: object, owner: TokenOwner, proof: KeyProof, jkt: string | null): ProofRefused {
+    if (isTheft(proof, jkt)) this.report(request, 'access', owner);
+    return new ProofRefused(proof.fault!, this.proofs.nonce()).withReason('invalid_proof', owner.userId);
   }
 
-  private report(
-    request: object,
-    token: 'access' | 'refresh',
-    { userId, familyId }: { userId: string; familyId: string | null },
-  ): void {
+  private report(request: object, token: 'access' | 'refresh', { userId, familyId }: TokenOwner): void {
     const { ip } = http.clientInfo(request);
     this.events.emit(new BoundTokenRefused(this.realm.guard, userId, familyId, token, ip));
   }

@@ -18,7 +18,7 @@ export interface ActingOperator {
 /** The tokens with which an operator acts as a user. There is no refresh token. */
 export interface ActingToken {
   readonly access_token: string;
-  readonly token_type: 'Bearer';
+  readonly token_type: session.TokenType;
   /** Seconds the access token lives. */
   readonly expires_in: number;
 }
@@ -60,9 +60,10 @@ export class Acting implements OnModuleInit {
   /**
    * Starts a session without a refresh and with a fixed list of abilities, which ends with that of the operator.
    *
+   * @param sender the request of the operator: its key is that of the session
    * @throws ValidationFailed, NotApplicable for a user who may not sign in, Unauthenticated without a session of the operator
    */
-  async start(act: OperatorAct & { operator: object }, asked: AskedActing): Promise<ActingToken> {
+  async start(act: OperatorAct & { operator: object }, asked: AskedActing, sender: object): Promise<ActingToken> {
     const { userId, operator } = act;
     const { accessTtl, operators } = this.optionsOf(operator.guard);
     const seconds = asked.seconds ?? accessTtl;
@@ -84,6 +85,7 @@ export class Acting implements OnModuleInit {
       accessOnly: Math.min(seconds, left),
       label: operators.label,
       origin,
+      sender,
       abilities: asked.abilities,
     };
     const tokens = await this.actions.recorded('act', act, async () => {
@@ -92,7 +94,7 @@ export class Acting implements OnModuleInit {
       if (!started) throw new NotApplicable('auth.cannot_act');
       return started;
     });
-    return { access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresIn };
+    return { access_token: tokens.accessToken, token_type: tokens.tokenType, expires_in: tokens.expiresIn };
   }
 
   /** The hook `originCurrent`: the end of the operator's session ends this one afterwards, or is seen here. */

@@ -101,7 +101,7 @@ const ACCOUNT = schema.record<OperatedAccount>({
 
 const ACTING = schema.record<ActingToken>({
   access_token: schema.TEXT,
-  token_type: schema.oneOf('Bearer'),
+  token_type: schema.oneOf('Bearer', 'DPoP'),
   expires_in: schema.INTEGER,
 });
 
@@ -250,10 +250,11 @@ export class OperatorsController {
     @http.CurrentCaller() operator: identity.Caller,
     @Param('svcUser') id: string,
     @http.RequestBody() body: ActRequest,
+    @Req() request: object,
   ): Promise<ActingToken> {
     const abilities = body.abilities ?? [];
     if (!abilities.every((name) => typeof name === 'string')) throw unusableField('abilities');
-    return this.users.get(Acting).start(actOf(operator, id, body), { abilities, seconds: body.seconds });
+    return this.users.get(Acting).start(actOf(operator, id, body), { abilities, seconds: body.seconds }, request);
   }
 
   private get users() {

@@ -33,6 +33,8 @@ export interface SessionStart extends SessionLifeRequest {
   client?: ClientInfo;
   /** The request of a sign-in: its device may be recorded, and its client is the default of `client`. */
   request?: object;
+  /** The request that proves a key to which the session is bound; {@link request} by default. */
+  sender?: object;
   /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
   /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
@@ -86,10 +88,10 @@ export class NewSessions {
    */
   async start(start: SessionStart, admission: SessionAdmission): Promise<SessionTokens | null> {
     const { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...rest } = start;
-    const { credentialId = null, origin = null, ...asked } = rest;
+    const { credentialId = null, origin = null, sender = request, ...asked } = rest;
     const life = sessionLife(asked, this.realm.options);
     if (typeof life === 'string') throw new AuthConfigError(life);
-    const jkt = await this.bindings.keyOf(request);
+    const jkt = await this.bindings.keyOf(sender);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
     const amr = claims !== null && 'act' in claims ? [] : given;
     const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];

@@ -131,11 +131,12 @@ export class RefreshRotation {
       const [session, denied] = await within(() =>
         Promise.all([this.sessionOf(presented), isFirstTry && this.denylist.deniesFamily(familyId)]),
       );
-      if (isFirstTry && this.limits.isOn) await within(() => this.limits.count(session && familyId, request));
+      // Before the verdict and the limit of the session: a thief without the key must neither end the session nor close its limit.
+      const isHeld = !session || (await within(() => this.isHeld(session, request)));
+      if (isFirstTry && this.limits.isOn)
+        await within(() => this.limits.count(isHeld && session ? familyId : null, request));
+      if (!isHeld) throw new InvalidRefreshToken().withReason('unproved_key', session?.userId);
       isDenied ||= denied;
-      // Before the verdict: a thief without the key must not end the session with a replaced token.
-      if (session && !(await within(() => this.bindings.isHolder(request, session))))
-        throw new InvalidRefreshToken().withReason('unproved_key', session.userId);
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
       const verdict = refreshVerdict(session && { ...session, now: since! }, generation, this.repetitionTimes);
@@ -161,10 +162,16 @@ export class RefreshRotation {
     throw new StoreUnavailable('PostgreSQL');
   }
 
-  /** Whether a text is a refresh token of a session, of any generation. It is not used up. */
-  async isOfSession(refreshToken: string, familyId: string): Promise<boolean> {
+  /** Whether a text is a refresh token of a session that the sender holds, of any generation. It is not used up. */
+  async isOfSession(refreshToken: string, familyId: string, request: object): Promise<boolean> {
     const presented = parseRefreshToken(refreshToken);
-    return presented?.familyId === familyId && (await this.sessionOf(presented)) !== null;
+    const session = presented?.familyId === familyId ? await this.sessionOf(presented) : null;
+    return session !== null && this.isHeld(session, request);
+  }
+
+  /** See `TokenBindings.isHolder`. The end of a session needs no key: it is over for every sender. */
+  private async isHeld(session: FoundSession, request: object): Promise<boolean> {
+    return session.revokedAt !== null || this.bindings.isHolder(request, session);
   }
 
   /**

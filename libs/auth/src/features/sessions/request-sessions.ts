@@ -93,7 +93,7 @@ export class SignOutGate implements Gate {
       const presented = claims && this.refreshToken.transform(request);
       if (!presented) throw refusal;
       this.originGate.check(context, request);
-      if (!(await this.rotation.isOfSession(presented, canonicalId(claims.fid ?? '')))) throw refusal;
+      if (!(await this.rotation.isOfSession(presented, canonicalId(claims.fid ?? ''), request))) throw refusal;
       return this.authenticator.admit(request, claims);
     });
     request.user = user;

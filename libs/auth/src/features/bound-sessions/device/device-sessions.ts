@@ -148,7 +148,7 @@ export class DeviceSessions {
     const key = await this.jose.importJWK(JSON.parse(found.jwk) as Parameters<Jose['importJWK']>[0], 'ES256');
     const proof = await this.verified(sent, key);
     if (!proof) {
-      this.report(request, found.userId, familyId);
+      if (current !== null) this.report(request, found.userId, familyId);
       throw new errors.Unauthenticated(true).withReason('foreign_key', found.userId);
     }
     const { jti } = proof.payload;

@@ -28,7 +28,7 @@ async function post(
   { endpoint, authorization }: SecurityEventReceiver,
   token: string,
   signal: AbortSignal,
-  now: number,
+  now: Date,
 ): Promise<Answer> {
   const credentials = typeof authorization === 'function' ? await authorization() : authorization;
   const response = await fetch(endpoint, {
@@ -45,7 +45,7 @@ async function post(
   });
   const outcome = pushOutcome(response.status);
   const code = outcome === 'refused' ? await errorCode(response) : undefined;
-  const asked = askedPause(response.headers.get('retry-after'), new Date(now));
+  const asked = askedPause(response.headers.get('retry-after'), now);
   return {
     outcome,
     asked,
@@ -158,7 +158,7 @@ export class ReceiverLane {
     const abort = (): void => end.abort();
     this.stopping.signal.addEventListener('abort', abort);
     try {
-      const answer = post(this.receiver, this.sign(claims), end.signal, this.clock.now());
+      const answer = post(this.receiver, this.sign(claims), end.signal, new Date(this.clock.now()));
       return await deadline.withTimeout('The receiver', TIMEOUT_MS, answer);
     } catch (error) {
       return { outcome: 'failed', failure: causeOf(error) };
