@@ -89,7 +89,7 @@ describe('the path of the target of a request', () => {
     ['/a b', null],
     ['/a\tb', null],
     ['/\u00e4', null],
-  ])('of %s is %s', (target, path) => expect(pathOfTarget(target)).toBe(path));
+  ])('of %s is %s', (sent, path) => expect(pathOfTarget(sent)).toBe(path));
 });
 
 describe('a wrong proof', () => {
