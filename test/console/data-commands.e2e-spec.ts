@@ -205,12 +205,12 @@ describe('the commands that act on data', () => {
       expect(await place.run('svc:prune')).toEqual({
         ...none,
         stdout:
-          'sessions: 1\nlockout counters: 1\npasskeys: 0\nreset tokens: 1\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\nidentities: 0\naccess keys: 0\nsuspensions: 0\nlines of histories: 0\nsecurity events: 0\n',
+          'sessions: 1\nlockout counters: 1\npasskeys: 0\nreset tokens: 1\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\nidentities: 0\naccess keys: 0\nsuspensions: 0\nlines of histories: 0\nsecurity events: 0\ndevice keys: 0\n',
       });
       expect(await place.run('svc:prune', '--lockout-days=28')).toEqual({
         ...none,
         stdout:
-          'sessions: 0\nlockout counters: 1\npasskeys: 0\nreset tokens: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\nidentities: 0\naccess keys: 0\nsuspensions: 0\nlines of histories: 0\nsecurity events: 0\n',
+          'sessions: 0\nlockout counters: 1\npasskeys: 0\nreset tokens: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\nidentities: 0\naccess keys: 0\nsuspensions: 0\nlines of histories: 0\nsecurity events: 0\ndevice keys: 0\n',
       });
       expect(await left()).toEqual(['login idn:held']);
     });
@@ -224,7 +224,7 @@ describe('the commands that act on data', () => {
       await client.query('DROP FUNCTION refuse CASCADE');
       expect([status, stdout]).toEqual([
         1,
-        'sessions: 1\nlockout counters: 0\npasskeys: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\nidentities: 0\naccess keys: 0\nsuspensions: 0\nlines of histories: 0\nsecurity events: 0\n',
+        'sessions: 1\nlockout counters: 0\npasskeys: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\nidentities: 0\naccess keys: 0\nsuspensions: 0\nlines of histories: 0\nsecurity events: 0\ndevice keys: 0\n',
       ]);
       expect(stderr).toMatch(/resetTokens: no space left/);
     });

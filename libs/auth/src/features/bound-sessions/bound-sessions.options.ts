@@ -28,7 +28,7 @@ export interface BoundSessionsOptions {
    * @default 60
    * @env SVC_BOUND_SESSIONS_PROOF_SECONDS
    */
-  proofSeconds?: number;
+  proofSeconds?: option.Duration;
 
   /**
    * Seconds for which a nonce of the server is valid, up to 3600; 0 for none. With it, a proof contains the nonce, in place of the
@@ -37,7 +37,7 @@ export interface BoundSessionsOptions {
    * @default 0
    * @env SVC_BOUND_SESSIONS_NONCE_SECONDS
    */
-  nonceSeconds?: number;
+  nonceSeconds?: option.Duration;
 }
 
 declare module '../../foundation/config/auth-config' {

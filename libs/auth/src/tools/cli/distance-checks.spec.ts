@@ -27,7 +27,7 @@ describe('the finding about the distance of the stores', () => {
       800,
     );
     expect(status).toBe('warning');
-    expect(message).toContain('These requests are answered 503: login, ');
+    expect(message).toContain('These requests are answered 503: registration with a provider, login, ');
     expect(message).toContain('These work: guarded routes, refresh, sign-in with a provider.');
     expect(cure).toContain('storeTimeoutMs (SVC_STORE_TIMEOUT) to 1950 or more');
     expect(

@@ -186,7 +186,7 @@ describe('svc-auth doctor, on the tables', () => {
   it('names the rights on the users that the features need', async () => {
     const role = `reader_${Date.now()}`;
     const tables =
-      'svc_sessions, svc_lockouts, svc_passkeys, svc_password_resets, svc_email_changes, svc_known_devices, svc_trusted_devices, svc_email_deliveries, svc_identities, svc_access_keys, svc_security_events, svc_suspensions, svc_audit, svc_audit_keys';
+      'svc_sessions, svc_lockouts, svc_passkeys, svc_password_resets, svc_email_changes, svc_known_devices, svc_trusted_devices, svc_email_deliveries, svc_identities, svc_access_keys, svc_security_events, svc_suspensions, svc_audit, svc_audit_keys, svc_device_keys';
     await executed(
       `CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables}, operators TO ${role};
        GRANT SELECT ON people TO ${role}`,
