@@ -69,6 +69,7 @@ describe('the public configuration of a guard', () => {
       knownDevices: { mail: true, frontendUrl: undefined, expireMinutes: 10_080 },
       identities: { attemptMinutes: 10 },
       accessKeys: { maxDays: 365, maxPerUser: 20 },
+      boundSessions: { mode: 'allow' },
       emailCode: { expireMinutes: 10, digits: 8, frontendUrl: undefined },
       registration: { login: true, concealExisting: false },
       passkeys: expect.objectContaining({ rpName: 'i', challengeTtl: 120, required: null }),

@@ -6,6 +6,7 @@ describe('the segments with routes below them', () => {
       'access-keys',
       'account',
       'confirm-identity',
+      'device-session',
       'devices',
       'email',
       'identities',

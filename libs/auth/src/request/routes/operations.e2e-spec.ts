@@ -10,6 +10,8 @@ const { t } = membersForFile({
   ...PASSKEYS,
   knownDevices: { mail: false },
   identities: UNREACHED_PROVIDER,
+  operators: { users: 'admin' },
+  guards: { admin: { features: { operators: false } } },
   accessKeys: { scannerKeys: {} },
   features: {
     ...PASSKEYS.features,
@@ -21,21 +23,22 @@ const { t } = membersForFile({
     identities: true,
     accessKeys: true,
     accessKeyScanning: true,
+    boundSessions: true,
     audit: true,
     operators: true,
     abilities: true,
   },
 });
 
-/** Needs another identifier than the email. */
-const OF_USERNAMES = ['POST username'];
+/** They need another identifier than the email, and cookie mode. */
+const OF_OTHER_OPTIONS = ['POST username', 'POST device-session', 'POST device-session/refresh'];
 
 describe('the operations', () => {
   it('cover the routes of the default guard with all features on, each with a unique name', () => {
     const mounted = routesOf(t).filter((route) => route.includes(' /auth/'));
     const declared = declaredRoutes();
     expect(declared.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
-      [...mounted.map((route) => route.replace(' /auth/', ' ')), ...OF_USERNAMES].toSorted(),
+      [...mounted.map((route) => route.replace(' /auth/', ' ')), ...OF_OTHER_OPTIONS].toSorted(),
     );
     expect(new Set(declared.map(({ operation }) => operation)).size).toBe(declared.length);
   });

@@ -27,6 +27,8 @@ describe('the routes of the library', () => {
   const account = FullAccount.forFile({
     features: FEATURES,
     identities: UNREACHED_PROVIDER,
+    operators: { users: 'admin' },
+    guards: { admin: { features: { operators: false } } },
     rateLimits: { ...UNLIMITED, twoFactor: { maxAttempts: 1 } },
   });
   const { t } = account;
@@ -40,11 +42,16 @@ describe('the routes of the library', () => {
       return names.length > 0 === reason.length > 0;
     });
     expect(undeclared.map(named)).toEqual([]);
-    // No route is missing, except that of a feature that another identifier needs, and that of a scanner, which needs the bytes of
-    // the body.
+    // No route is missing, except that of a feature that another identifier needs, that of a scanner, which needs the bytes of the
+    // body, and those that need cookie mode.
     const seen = new Set(routes().map(({ handler }) => declarationOf(handler)!.operation));
     const operations = declaredRoutes().map(({ operation }) => operation);
-    expect(operations.filter((operation) => !seen.has(operation))).toEqual(['username_change', 'access_keys_leaked']);
+    expect(operations.filter((operation) => !seen.has(operation))).toEqual([
+      'username_change',
+      'access_keys_leaked',
+      'device_session_register',
+      'device_session_refresh',
+    ]);
   });
 
   it('compute no hash and add no row where they have no limiter', async () => {
