@@ -20,6 +20,8 @@ const DEPENDS_ON_ADAPTER = /support\/(?:hosts\/adapter|clients\/raw-headers)'|Ht
 const ON_EXPRESS = [
   'test/sample/',
   'test/access-keys/verif',
+  'test/bound-sessions/clients',
+  'test/bound-sessions/device',
   'test/config/surroundings',
   'test/migrations/schemas',
   'test/recipes/configuration',
@@ -41,4 +43,4 @@ exports.runsOnFastify = (path, text) =>
 
 exports.FOLDERS = FOLDERS;
 exports.ON_EXPRESS = ON_EXPRESS;
-exports.MOST_TESTS = 1300;
+exports.MOST_TESTS = 1340;
