@@ -156,7 +156,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.dialog().waitFor();
       await authenticator.touch(async () => {
         await tab.confirms();
-        await tab.hears('The passkey is added.');
+        await tab.hears('Passkey added.');
       });
     });
 
@@ -361,7 +361,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await remove();
       await tab.dialog().getByLabel('Password', { exact: true }).waitFor();
       await tab.confirms('seven green bottles');
-      await tab.hears('The passkey is deleted.');
+      await tab.hears('Passkey deleted.');
     });
 
     describe('a passkey that the password manager creates by itself', () => {
@@ -390,7 +390,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
         const ada = await SampleAccount.of(visit);
         await authenticator.touch(async () => {
           await ada.signsIn(tab);
-          await tab.hears('Your password manager created a passkey.');
+          await tab.hears('Passkey saved. Next time, sign in with it.');
         });
         expect(await tab.page.evaluate('mediations')).toEqual(['conditional']);
         await isAccessible(tab);
@@ -410,7 +410,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
         await ada.addAuthenticator();
         await authenticator.touch(async () => {
           await ada.signsInWithCode(tab);
-          await tab.hears('Your password manager created a passkey.');
+          await tab.hears('Passkey saved. Next time, sign in with it.');
         });
       });
     });
