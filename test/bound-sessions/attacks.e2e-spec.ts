@@ -156,7 +156,7 @@ describe('a proof', () => {
     expect(seen).toEqual([]);
   });
 
-  it('that is wrong does not hide a theft, and the key of the session with a wrong clock is none', async () => {
+  it('that is wrong does not hide a theft; one of the right key with a wrong clock is no theft', async () => {
     const { access_token: token, refresh_token: refreshToken } = (await device.login(t)).body;
     const thief = await Device.create();
     const seen = t.recorded(BoundTokenRefused);

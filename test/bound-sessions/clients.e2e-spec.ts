@@ -156,7 +156,7 @@ describe('a service that only verifies', () => {
         body: { userId: id },
       });
       expect((await device.get(two.at, '/orders', token, { proof })).status).toBe(401);
-      // The address of the process is none of the list.
+      // The process listens at an address that is not in the list.
       expect((await device.get(one.at, '/orders', token)).status).toBe(401);
       for (const scheme of ['DPoP', 'Bearer'])
         for (const service of [one, without])

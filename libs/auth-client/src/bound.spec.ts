@@ -154,7 +154,7 @@ describe('a client with a key', () => {
     await expect(signedIn()).rejects.toMatchObject({ status: 400, reason: 'not_bound' });
   });
 
-  it('signs nobody in where the browser cannot keep a key, and sends nothing', async () => {
+  it('refuses a sign-in where the browser cannot keep a key, and sends nothing', async () => {
     const client = server.client({ bound: boundKey() });
     await expect(client.login(LOGIN)).rejects.toMatchObject({
       name: 'AuthError',

@@ -201,7 +201,7 @@ function openRequests(url: string, given?: HostKey): BoundRequests {
   return {
     async fetch(input, init, session) {
       const { cnf, iat } = (session?.claims ?? {}) as { cnf?: { jkt?: string }; iat?: number };
-      // A session that is bound to no key stays so: whoever has its tokens could bind it.
+      // A session without a key stays one, because a thief of its tokens could bind it.
       if (session === null || (session && !cnf?.jkt)) return fetch(input, init);
       const request = new Request(input, init);
       if (session) {

@@ -4,25 +4,21 @@ import { form } from './form.js';
 import { t } from './language.js';
 
 /**
- * Shows a modal dialog, whose last button changes nothing. The browser keeps the focus inside and restores it afterwards.
+ * Shows a modal dialog. The browser keeps the focus inside and restores it afterwards.
  *
- * @param build `(close) => nodes`; `close(result)` closes the dialog
- * @param leave the text of the last button
+ * @param name the class of the dialog, if it has one
+ * @param fill `(dialog, close)` appends what is below the title; `close(result)` closes the dialog
  * @returns the result; null if the user cancels or is signed out
  */
-export function openDialog(title, build, leave = t`Cancel`) {
+export function modal(title, fill, name) {
   return new Promise((resolve) => {
     const id = newId('dialog');
     let result = null;
-    const dialog = h('dialog', { 'aria-labelledby': id });
-    const close = (given = null) => {
+    const dialog = h('dialog', { 'aria-labelledby': id, class: name }, h('h2', { id }, title));
+    fill(dialog, (given = null) => {
       result = given;
       dialog.close();
-    };
-    dialog.append(h('h2', { id }, title), ...build(close));
-    // Nothing is destroyed by a key that was pressed too often.
-    const autofocus = dialog.querySelector('.danger') !== null;
-    dialog.append(h('button', { type: 'button', class: 'quiet wide', autofocus, onclick: () => close() }, leave));
+    });
     dialog.addEventListener('close', () => {
       moveMessages();
       dialog.remove();
@@ -35,6 +31,20 @@ export function openDialog(title, build, leave = t`Cancel`) {
     moveMessages();
   });
 }
+
+/**
+ * Shows a modal dialog, whose last button changes nothing.
+ *
+ * @param build `(close) => nodes`
+ * @param leave the text of the last button
+ */
+export const openDialog = (title, build, leave = t`Cancel`) =>
+  modal(title, (dialog, close) => {
+    dialog.append(...build(close));
+    // Nothing is destroyed by a key that was pressed too often.
+    const autofocus = dialog.querySelector('.danger') !== null;
+    dialog.append(h('button', { type: 'button', class: 'quiet wide', autofocus, onclick: () => close() }, leave));
+  });
 
 /** Closes all dialogs: the next user must not answer a question to the previous one. */
 export function closeDialogs() {

@@ -84,11 +84,9 @@ export class KeySecrets {
 
   constructor(
     private readonly realm: Realm,
-    @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
+    @Inject(settings.AUTH_CONFIG) { encryption }: settings.AuthConfig,
   ) {
-    const { secret, previousSecrets } = realm.options;
-    const roots = crypto.rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
-    this.signatures = new crypto.Signatures(roots, 'svc:access-key');
+    this.signatures = new crypto.Signatures(crypto.rootsOf(realm.options, encryption), 'svc:access-key');
   }
 
   /** Binds the secret to its guard and its id, so that a row cannot take the place of another one. */

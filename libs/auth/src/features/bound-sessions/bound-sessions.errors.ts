@@ -1,12 +1,19 @@
 import { errors } from '../../kit';
 import { boundSessionsText } from './bound-sessions.texts';
-import type { ProofFault } from './proof.policy';
+import { PROOF_ALGORITHMS, type ProofFault } from './proof.policy';
 
-/** The challenge for a request without a bound token (RFC 9449 §7.1). */
-export const CHALLENGE = 'DPoP algs="ES256 EdDSA Ed25519"';
+/** A challenge of the scheme (RFC 9449 §7.1). */
+const challenge = (...parameters: string[]): string =>
+  `DPoP ${[...parameters, `algs="${PROOF_ALGORITHMS.join(' ')}"`].join(', ')}`;
 
-const challenge = (error: string, description?: string): string =>
-  `DPoP error="${error}"${description === undefined ? '' : `, error_description="${description}"`}, ${CHALLENGE.slice(5)}`;
+/** The challenge for a request without a bound token. */
+export const CHALLENGE = challenge();
+
+/** @param nonce null where proofs have none */
+const headersOf = (value: string, nonce: string | null): Record<string, string> => ({
+  'WWW-Authenticate': value,
+  ...(nonce !== null && { 'DPoP-Nonce': nonce }),
+});
 
 const DESCRIPTIONS: Readonly<Record<ProofFault, string>> = {
   form: 'send one header DPoP with a JWT of type dpop+jwt that its public key jwk has signed',
@@ -22,13 +29,8 @@ const DESCRIPTIONS: Readonly<Record<ProofFault, string>> = {
 /** What the answer to a wrong proof says: its error, and a nonce where the proof needs one. */
 function faultOf(fault: ProofFault, nonce: string | null): { error: string; headers: Record<string, string> } {
   const error = fault === 'nonce' ? 'use_dpop_nonce' : 'invalid_dpop_proof';
-  return {
-    error,
-    headers: {
-      'WWW-Authenticate': challenge(error, DESCRIPTIONS[fault]),
-      ...(nonce !== null && { 'DPoP-Nonce': nonce }),
-    },
-  };
+  const value = challenge(`error="${error}"`, `error_description="${DESCRIPTIONS[fault]}"`);
+  return { error, headers: headersOf(value, nonce) };
 }
 
 /** The proof of a key, of a request that signs in or refreshes, is not valid, or is missing where a key is required: 400. */
@@ -36,9 +38,7 @@ export class InvalidProof extends errors.AuthException {
   /** @param fault null for a missing proof */
   constructor(fault: ProofFault | null = null, nonce: string | null = null) {
     const { error, headers } =
-      fault === null
-        ? { error: 'dpop_required', headers: { 'WWW-Authenticate': CHALLENGE, ...(nonce && { 'DPoP-Nonce': nonce }) } }
-        : faultOf(fault, nonce);
+      fault === null ? { error: 'dpop_required', headers: headersOf(CHALLENGE, nonce) } : faultOf(fault, nonce);
     super('invalid_proof', { status: 400, text: boundSessionsText('auth.invalid_proof'), reason: error, headers });
   }
 }
@@ -54,8 +54,7 @@ export class ProofRefused extends errors.Unauthenticated {
 /** The access token is bound to a key that its sender has not proved, or to none where one is required: 401. */
 export class UnprovedToken extends errors.Unauthenticated {
   constructor(nonce: string | null = null) {
-    const headers = { 'WWW-Authenticate': challenge('invalid_token'), ...(nonce !== null && { 'DPoP-Nonce': nonce }) };
-    super(true, [], { headers });
+    super(true, [], { headers: headersOf(challenge('error="invalid_token"'), nonce) });
   }
 }
 

@@ -1,4 +1,4 @@
-import { event } from '../../kit';
+import { event, http } from '../../kit';
 
 /**
  * A valid token of a bound session was presented by a sender without its key. It was refused, and the session goes on: the token may
@@ -16,6 +16,15 @@ export class BoundTokenRefused {
     /** The address of the sender; null where it is not known. */
     readonly ip: string | null,
   ) {}
+}
+
+/** Emits that a token was refused, with the address of the sender of the request. */
+export function reportTheft(
+  events: event.AuthEvents,
+  request: object,
+  { guard, userId, familyId, token }: Omit<BoundTokenRefused, 'ip'>,
+): void {
+  events.emit(new BoundTokenRefused(guard, userId, familyId, token, http.clientInfo(request).ip));
 }
 
 declare module '../../foundation/platform/catalogue' {

@@ -1,3 +1,6 @@
+/** The algorithms of proofs (RFC 7518 §3.1, RFC 9864 §2.2). */
+export const PROOF_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519'] as const;
+
 /** What is wrong with a proof, for the client that has made it. Names the claim (RFC 9449 §4.3). */
 export type ProofFault = 'form' | 'jti' | 'htm' | 'htu' | 'iat' | 'nonce' | 'ath' | 'replayed';
 

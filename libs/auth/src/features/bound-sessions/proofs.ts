@@ -1,13 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Realm, SecurityStore, crypto, errors, http, identity, peer, settings } from '../../kit';
-import { type ProofClaims, type ProofFault, pathOfTarget, proofFault } from './proof.policy';
+import { PROOF_ALGORITHMS, type ProofClaims, type ProofFault, pathOfTarget, proofFault } from './proof.policy';
 
 type Jose = typeof import('jose');
 
-/** Maximum length of a proof. Those of the algorithms below have less than 1,000 characters. */
-const PROOF_MAX = 4096;
+/** Maximum length of a proof. Those of the algorithms of both features have less than 1,000 characters. */
+export const PROOF_MAX = 4096;
 
-const ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519'];
+/** @param option the feature that needs the package. @throws AuthConfigError without it */
+export function loadJose(option: string): Jose {
+  const jose = peer.optionalPeer<Jose>('jose');
+  if (!jose) throw new errors.AuthConfigError(`${option} needs the package jose: npm install jose`);
+  return jose;
+}
 
 /** The number of keys of clients that a guard keeps imported. */
 const KEYS = 1000;
@@ -54,22 +59,16 @@ interface ImportedKey {
 
 /** Verifies the signatures of proofs. */
 class ProofSignatures {
-  private readonly jose: Jose;
+  private readonly jose = loadJose('features.boundSessions');
   /** By the protected header, which is the same in all proofs of a client: an import takes longer than a verification. */
   private readonly keys = new Map<string, ImportedKey>();
-
-  constructor() {
-    const jose = peer.optionalPeer<Jose>('jose');
-    if (!jose) throw new errors.AuthConfigError('features.boundSessions needs the package jose: npm install jose');
-    this.jose = jose;
-  }
 
   /** The claims of a proof and the thumbprint of its key; null if it is not valid. Uses no store. */
   async read(proof: string, now: Date): Promise<{ claims: ProofClaims & { ath?: unknown }; jkt: string } | null> {
     const { EmbeddedJWK, calculateJwkThumbprint, importJWK, jwtVerify } = this.jose;
     const header = proof.split('.', 1)[0]!;
     const known = this.keys.get(header);
-    const rules = { typ: 'dpop+jwt', algorithms: ALGORITHMS, currentDate: now };
+    const rules = { typ: 'dpop+jwt', algorithms: [...PROOF_ALGORITHMS], currentDate: now };
     try {
       if (known) return { claims: (await jwtVerify(proof, known.key, rules)).payload, jkt: known.jkt };
       // Refuses a private and a symmetric key.
@@ -98,11 +97,10 @@ export class Proofs {
     private readonly realm: Realm,
     private readonly store: SecurityStore,
     private readonly clock: Clock,
-    @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
+    @Inject(settings.AUTH_CONFIG) { encryption }: settings.AuthConfig,
   ) {
-    const { secret, previousSecrets, boundSessions } = realm.options;
-    const roots = crypto.rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
-    if (boundSessions.nonceSeconds === 0) return;
+    if (realm.options.boundSessions.nonceSeconds === 0) return;
+    const roots = crypto.rootsOf(realm.options, encryption);
     if (!roots.length)
       throw new errors.AuthConfigError(
         'boundSessions.nonceSeconds needs encryption.key (SVC_ENCRYPTION_KEY), or secret: nonces are signed with it.',

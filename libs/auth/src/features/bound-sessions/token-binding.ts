@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { Realm, event, http, identity } from '../../kit';
+import { Realm, event, identity } from '../../kit';
 import { CHALLENGE, InvalidProof, ProofRefused, UnprovedToken } from './bound-sessions.errors';
-import { BoundTokenRefused } from './bound-sessions.events';
+import { reportTheft } from './bound-sessions.events';
 import { isHolderOf, isTheft, tokenRefusal } from './proof.policy';
-import { type KeyProof, Proofs } from './proofs';
+import { Proofs } from './proofs';
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
 
@@ -34,7 +34,10 @@ export class BoundSessions {
     const ath = isProved ? hashOf(token) : '';
     const proof = isProved ? await this.proofs.of(request, { jkt, ath }) : null;
     const owner = { userId: claims.sub, familyId: claims.fid ?? null };
-    if (proof?.fault) throw this.refused(request, owner, proof, jkt);
+    if (proof?.fault) {
+      if (isTheft(proof, jkt)) this.report(request, 'access', owner);
+      throw new ProofRefused(proof.fault, this.proofs.nonce()).withReason('invalid_proof', claims.sub);
+    }
     const refusal = tokenRefusal({ scheme, jkt, ath, proof, mode });
     if (refusal === null) return;
     if (refusal !== 'unbound') this.report(request, 'access', owner);
@@ -65,14 +68,8 @@ export class BoundSessions {
     return false;
   }
 
-  private refused(request: object, owner: TokenOwner, proof: KeyProof, jkt: string | null): ProofRefused {
-    if (isTheft(proof, jkt)) this.report(request, 'access', owner);
-    return new ProofRefused(proof.fault!, this.proofs.nonce()).withReason('invalid_proof', owner.userId);
-  }
-
-  private report(request: object, token: 'access' | 'refresh', { userId, familyId }: TokenOwner): void {
-    const { ip } = http.clientInfo(request);
-    this.events.emit(new BoundTokenRefused(this.realm.guard, userId, familyId, token, ip));
+  private report(request: object, token: 'access' | 'refresh', owner: TokenOwner): void {
+    reportTheft(this.events, request, { guard: this.realm.guard, token, ...owner });
   }
 }
 

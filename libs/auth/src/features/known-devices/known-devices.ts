@@ -54,12 +54,10 @@ export class DeviceTokens {
   constructor(
     private readonly cookie: DeviceCookie,
     realm: Realm,
-    @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
+    @Inject(settings.AUTH_CONFIG) { encryption }: settings.AuthConfig,
   ) {
-    const { secret, previousSecrets } = realm.options;
     // The roots of the refresh tokens: the first one signs, and all of them verify.
-    const roots = crypto.rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
-    this.signatures = new crypto.Signatures(roots, `svc:device:${realm.guard}`);
+    this.signatures = new crypto.Signatures(crypto.rootsOf(realm.options, encryption), `svc:device:${realm.guard}`);
   }
 
   /**

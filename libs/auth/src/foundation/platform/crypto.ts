@@ -22,6 +22,20 @@ const ROOT_BYTES = 32;
 export const rootsAmong = (texts: readonly (string | undefined)[]): string[] =>
   texts.filter((text) => text !== undefined && Buffer.byteLength(text) >= ROOT_BYTES) as string[];
 
+interface GuardSecrets {
+  readonly secret: string | undefined;
+  readonly previousSecrets: readonly string[];
+}
+
+interface EncryptionKeys {
+  readonly key: string | undefined;
+  readonly previousKeys: readonly string[];
+}
+
+/** The texts from which the keys of a guard are derived, the current ones first: those of the encryption at rest, and its secrets. */
+export const rootsOf = ({ secret, previousSecrets }: GuardSecrets, { key, previousKeys }: EncryptionKeys): string[] =>
+  rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
+
 /**
  * Signs values that a client returns later, such as a mailed link: HMAC-SHA256 under keys derived from the configured
  * texts (RFC 5869). The first key signs, every key verifies.

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type KeyObject, createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { rootsAmong } from '../../foundation/platform/crypto';
+import { rootsOf } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 
@@ -48,11 +48,10 @@ export class RefreshTokens {
   /** The first key makes tokens; all keys verify them. */
   private readonly keys: readonly KeyObject[];
 
-  constructor({ guard, options }: Realm, @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig) {
-    const { secret, previousSecrets } = options;
+  constructor({ guard, options }: Realm, @Inject(AUTH_CONFIG) { encryption }: AuthConfig) {
     // The HS256 secrets remain roots after an encryption key is added, so that adding one ends no sessions. A short text,
     // such as an empty variable, is not a root: an attacker with the database could guess it.
-    const texts = rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
+    const texts = rootsOf(options, encryption);
     // A key object, because it is faster: on Node 24, an HMAC takes 2 µs with a key object and 13 µs with a buffer.
     this.keys = texts.map((root) =>
       createSecretKey(Buffer.from(hkdfSync('sha256', root, '', `svc.refresh:${guard}`, MAC_BYTES))),

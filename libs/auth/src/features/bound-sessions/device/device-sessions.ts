@@ -10,24 +10,21 @@ import {
   event,
   http,
   identity,
-  peer,
   schema,
   session,
   settings,
 } from '../../../kit';
-import { BoundTokenRefused } from '../bound-sessions.events';
+import { reportTheft } from '../bound-sessions.events';
 import { boundSessionsText } from '../bound-sessions.texts';
+import { PROOF_MAX, loadJose } from '../proofs';
 import { DeviceKeyStore } from './device-keys';
 
-type Jose = typeof import('jose');
+type Jose = ReturnType<typeof loadJose>;
 
 /** Seconds for which the bound cookie is valid. So long, stolen cookies are of use. */
 export const BOUND_SECONDS = 600;
 
 const CHALLENGE_SECONDS = 300;
-
-/** Maximum length of a proof. That of a registration has less than 700 characters. */
-const PROOF_MAX = 4096;
 
 const PATH = 'device-session';
 
@@ -91,7 +88,7 @@ type Use = 'register' | 'refresh' | 'cookie';
 /** Binds the sessions of browsers to keys that do not leave their devices (W3C Device Bound Session Credentials). */
 @Injectable()
 export class DeviceSessions {
-  private readonly jose: Jose;
+  private readonly jose = loadJose('features.deviceBoundCookies');
   private readonly signatures: crypto.Signatures;
 
   constructor(
@@ -103,13 +100,9 @@ export class DeviceSessions {
     private readonly clock: Clock,
     private readonly application: ApplicationConfig,
     private readonly realm: Realm,
-    @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
+    @Inject(settings.AUTH_CONFIG) { encryption }: settings.AuthConfig,
   ) {
-    const jose = peer.optionalPeer<Jose>('jose');
-    if (!jose) throw new errors.AuthConfigError('features.deviceBoundCookies needs the package jose: npm install jose');
-    this.jose = jose;
-    const { secret, previousSecrets } = realm.options;
-    const roots = crypto.rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
+    const roots = crypto.rootsOf(realm.options, encryption);
     this.signatures = new crypto.Signatures(roots, `svc:device-session:${realm.guard}`);
   }
 
@@ -198,8 +191,7 @@ export class DeviceSessions {
   }
 
   private report(request: object, userId: string, familyId: string): void {
-    const { ip } = http.clientInfo(request);
-    this.events.emit(new BoundTokenRefused(this.realm.guard, userId, familyId, 'refresh', ip));
+    reportTheft(this.events, request, { guard: this.realm.guard, userId, familyId, token: 'refresh' });
   }
 
   private get path(): string {

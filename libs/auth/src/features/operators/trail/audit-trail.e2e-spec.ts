@@ -288,7 +288,7 @@ describe('the history of a deleted account', () => {
     expect(await stored(t, 'svc_audit_keys')).toEqual([]);
   });
 
-  it('makes the key of an account once, whichever of many sessions is the first', async () => {
+  it('makes one key for an account when many sessions start at once', async () => {
     const id = await t.person(ADA);
     await Promise.all(
       Array.from({ length: 8 }, () => t.http.post('/auth/login').send({ email: ADA, password: PASSWORD })),
