@@ -303,6 +303,8 @@ describeWithBrowser('the page of the support', () => {
       }
       await keyboard.press('Escape');
       await has('Suspend');
+      // The focus comes back before the end of the question, and until then the button does nothing.
+      await mine.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
       await keyboard.press('Enter');
       await mine.hasFocus(mine.field('Reason'));
       await keyboard.type('ticket 7');
