@@ -8,7 +8,8 @@ const [MINUTES_OF_LIFE, ROUNDS] = [15, 5];
 describeWithBrowser('the page of the sample', () => {
   const visit = SampleVisit.forFile();
 
-  // Without a grace period: two tabs that present the same refresh token end the session.
+  // Without a grace period: two tabs that present the same refresh token end the session. A tab that gets the lock before it hears
+  // the message about a renewal renews once more, with the new token: then there is more than one request, and none of them is wrong.
   describe.each([
     ['body mode', {}],
     ['cookie mode', { SVC_COOKIE_MODE: 'true' }],
@@ -51,15 +52,14 @@ describeWithBrowser('the page of the sample', () => {
       return held[0]!;
     }
 
-    it('stay signed in during five refreshes, each of which is sent once in body mode', async () => {
+    it('stay signed in during five refreshes, in which no tab presents a token of another one', async () => {
       const { fid } = await tabs[0]!.payload();
       let jti = await sharedToken('');
       for (let round = 1; round <= ROUNDS; round++) {
         await person.clock.fastForward(MINUTES_OF_LIFE * 60_000);
         jti = await sharedToken(jti);
-        // In cookie mode, the message about a renewal can come after the lock: then a tab renews once more, with the new cookie.
         expect(refreshes.length).toBeGreaterThanOrEqual(round);
-        expect(refreshes.length).toBeLessThanOrEqual(mode === 'cookie mode' ? tabs.length * round : round);
+        expect(refreshes.length).toBeLessThanOrEqual(tabs.length * round);
       }
       for (const tab of tabs) {
         expect(await tab.payload()).toMatchObject({ fid });
@@ -86,7 +86,8 @@ describeWithBrowser('the page of the sample', () => {
       await person.unroute('**/auth/sessions');
       await Promise.all(tabs.map((tab) => tab.goesBehind('Overview')));
       expect(await sharedToken(jti)).not.toBe(jti);
-      expect(refreshes).toHaveLength(1);
+      expect(refreshes.length).toBeGreaterThanOrEqual(1);
+      expect(refreshes.length).toBeLessThanOrEqual(tabs.length);
     });
 
     it('stay signed in while the server cannot refresh, and refresh when it can', async () => {
