@@ -68,7 +68,7 @@ async function filled(stores: Stores, lines: number, users: number): Promise<Sto
       SELECT (lpad(to_hex((extract(epoch FROM at) * 1000000)::bigint), 16, '0') || substr(md5(n::text), 1, 16))::uuid, at,
              'api', (1 + n % ${users})::text, 'auth.session.started', 'succeeded', 'user', md5(n::text), repeat('x', 250),
              ('x' || md5(n::text) || md5(n::text))::bit(256)
-        FROM (SELECT n, now() - interval '360 days' + n * interval '360 days' / ${lines} AS at
+        FROM (SELECT n, now() - interval '360 days' * (1 - n::float8 / ${lines}) AS at
                 FROM generate_series(${from}, ${Math.min(lines, from + 999_999)}) n) l`);
   await source.query('VACUUM ANALYZE svc_audit');
   const [size] = await source.query(`SELECT pg_total_relation_size('svc_audit') / 1048576 AS mib`);

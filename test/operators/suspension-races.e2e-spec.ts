@@ -3,7 +3,7 @@ import { Mailbox, member, memberOptions } from '../support/hosts/members';
 import { mailedCode, sendCode } from '../support/flows/email-code';
 import { type SignedInOperator, act, operatorOptions, operatorSession, resetGranted } from '../support/flows/operators';
 import { codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
-import { ADA, Member } from '../support/hosts/user-entities';
+import { ADA } from '../support/hosts/user-entities';
 
 /** More by hand: SUSPENSION_ROUNDS=200. */
 const ROUNDS = Number(process.env.SUSPENSION_ROUNDS ?? 2);
@@ -23,14 +23,15 @@ describe('a suspension on one node while the other one starts sessions', () => {
     await other?.stop();
     await t?.stop();
   });
-  beforeEach(async () => {
+  /** Each round begins with empty stores, so that neither a limit nor an old confirmation ends it. */
+  async function begin(): Promise<void> {
     await t!.reset();
     mailbox.clear();
     resetGranted();
     await t!.person('root@example.com', 'admin');
     operator = await operatorSession(t!);
     user = await member(t!, ADA, { emailVerifiedAt: new Date(0) });
-  });
+  }
 
   /** Prepares a request of the user to the other node, and returns the function that sends it. */
   const ways: [string, () => Promise<() => PromiseLike<{ status: number; body: Record<string, string> }>>][] = [
@@ -75,6 +76,7 @@ describe('a suspension on one node while the other one starts sessions', () => {
 
   it.each(ways)('leaves nothing alive after %s', async (_, prepare) => {
     for (let round = 0; round < ROUNDS; round++) {
+      await begin();
       const send = await prepare();
       // From one side, together, and from the other side.
       const suspending = (): Promise<unknown> => Promise.resolve(act(t!, operator, user, 'suspend').expect(204));
@@ -89,10 +91,6 @@ describe('a suspension on one node while the other one starts sessions', () => {
         ['api', user],
       );
       expect(live).toEqual([]);
-      await act(t!, operator, user, 'restore').expect(204);
-      await t!.database
-        .getRepository(Member)
-        .update(user, { twoFactorSecret: null as never, twoFactorConfirmedAt: null as never });
     }
   });
 });
