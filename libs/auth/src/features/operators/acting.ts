@@ -30,8 +30,6 @@ export interface AskedActing {
   readonly seconds: number | null;
 }
 
-const PREFIX = 'operator:';
-
 /** Lets an operator act as a user of one guard. */
 @Injectable()
 export class Acting implements OnModuleInit {
@@ -74,10 +72,10 @@ export class Acting implements OnModuleInit {
     const ofUser = scope === undefined ? null : identity.Grant.ofScope(scope);
     if (!mayAct({ asked: asked.abilities, offered: operators.abilities, ofUser }))
       throw new errors.ValidationFailed({ abilities: [operatorsText('auth.acting_abilities')] });
-    if (await this.standings.isRefused(userId)) throw new NotApplicable('auth.cannot_act');
+    if (await this.standings.isRefused(userId)) throw new NotApplicable('cannot_act');
     const left = await this.secondsLeft(operator.guard, operator.familyId);
     const claims = { act: { sub: operator.userId, guard: operator.guard } };
-    const id = `${PREFIX}${operator.guard}:${operator.userId}`;
+    const id = `${session.ACTING}${operator.guard}:${operator.userId}`;
     const origin = { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' };
     const start = {
       userId,
@@ -91,7 +89,7 @@ export class Acting implements OnModuleInit {
     const tokens = await this.actions.recorded('act', act, async () => {
       const refused = (error: unknown): boolean => error instanceof identity.SignInRefused;
       const started = await this.signIn.startForHost(start).catch(deadline.valueIf(refused, null));
-      if (!started) throw new NotApplicable('auth.cannot_act');
+      if (!started) throw new NotApplicable('cannot_act');
       return started;
     });
     return { access_token: tokens.accessToken, token_type: tokens.tokenType, expires_in: tokens.expiresIn };
@@ -99,7 +97,7 @@ export class Acting implements OnModuleInit {
 
   /** The hook `originCurrent`: the end of the operator's session ends this one afterwards, or is seen here. */
   async isCurrent({ id, session: familyId }: session.SignInOrigin): Promise<boolean> {
-    if (!id.startsWith(PREFIX)) return true;
+    if (!id.startsWith(session.ACTING)) return true;
     const guards = this.suspensions.operatorGuards().map((name) => this.realms.get(name).get(session.Sessions));
     const alive = await Promise.all(guards.map((sessions) => sessions.isAlive(familyId ?? null)));
     return !alive.includes(false);
@@ -109,7 +107,7 @@ export class Acting implements OnModuleInit {
   private async endOf(familyId: string): Promise<void> {
     const started = await this.database.query<{ id: string }>(
       `SELECT id FROM ${this.database.table(session.Session)}
-        WHERE guard = $1 AND origin_session = $2 AND origin LIKE '${PREFIX}%' AND revoked_at IS NULL`,
+        WHERE guard = $1 AND origin_session = $2 AND origin LIKE '${session.ACTING}%' AND revoked_at IS NULL`,
       [this.realm.guard, familyId],
     );
     await actingAs({ kind: 'system' }, async () => {

@@ -56,7 +56,7 @@ export class PasswordRequirement {
     const account = await this.users.mailedUser(userId);
     const replacing = await this.users.passwordHashOf(userId);
     if (!account || replacing === null || !this.realm.options.facts.mailsPasswordLinks)
-      throw new NotApplicable('auth.no_password');
+      throw new NotApplicable('no_password');
     const digest = await this.hasher.hash(crypto.newSecret());
     const isReplaced = await this.passwords.replace({
       userId,
@@ -66,7 +66,7 @@ export class PasswordRequirement {
       undo: () => this.users.savePasswordHash(userId, replacing, digest),
     });
     // The user has just changed the password: the operator decides again.
-    if (!isReplaced) throw new NotApplicable('auth.no_password');
+    if (!isReplaced) throw new NotApplicable('no_password');
     await this.passwords.forgetFormer({ userId, digest });
     await this.passwords.mailLink(account.email);
   }
@@ -111,7 +111,7 @@ export class OperatorActions {
     await this.requireTarget(act);
     await this.recorded('remove_credential', { ...act, detail: [kind, id].filter(Boolean).join(':') }, async () => {
       if (!(await this.accounts.removeCredential({ userId: act.userId, kind, id })))
-        throw new NotApplicable('auth.nothing_to_remove');
+        throw new NotApplicable('nothing_to_remove');
     });
   }
 
@@ -151,7 +151,7 @@ export class OperatorActions {
       if (isRemoved) await this.record(sql, 'restore', act);
       return isRemoved;
     });
-    if (!isRestored) throw new NotApplicable('auth.not_suspended');
+    if (!isRestored) throw new NotApplicable('not_suspended');
     this.announce('restore', act);
   }
 
@@ -171,7 +171,7 @@ export class OperatorActions {
       isOperator: operator !== null && (await this.isOperator(userId)),
     });
     if (verdict === 'unknown') throw new UserNotFound();
-    if (verdict === 'operator') throw new OperatorProtected();
+    if (verdict !== 'allowed') throw new OperatorProtected(verdict);
     return user!;
   }
 

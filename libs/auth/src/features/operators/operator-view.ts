@@ -32,12 +32,17 @@ export interface ShownLimit {
 /** What an operator sees of an account. */
 export interface OperatedAccount {
   readonly user: FoundUser;
+  /** The property `createdAt` of the user, where that is a time. */
+  readonly created_at: string | null;
+  /** When the newest session that is kept was started. */
+  readonly last_sign_in_at: string | null;
+  readonly has_password: boolean;
   readonly suspension: ShownSuspension | null;
   readonly locks: readonly ShownLock[];
   /** Those that have counted a failure. */
   readonly limits: readonly ShownLimit[];
   readonly sessions: Awaited<ReturnType<session.SessionList['list']>>;
-  /** Factors, passkeys, identities, devices and keys: the parts of the export of the account, without sessions. */
+  /** Factors, passkeys, identities, devices and keys: the parts of the export of the account, and the number of codes that are left. */
   readonly credentials: Readonly<Record<string, unknown>>;
 }
 
@@ -118,17 +123,30 @@ export class OperatorView {
   async show(userId: string): Promise<OperatedAccount> {
     const user = await this.users.findById(userId);
     if (!user) throw new UserNotFound();
-    const [suspension, held, sessions, exported] = await Promise.all([
+    const { createdAt } = user as { createdAt?: unknown };
+    const [suspension, held, sessions, lastSignIn, hash, exported, ...facts] = await Promise.all([
       this.suspensions.find(userId),
       this.locks.show(userId),
       this.sessions.list(userId, null),
+      this.sessions.lastSignIn(userId),
+      this.users.passwordHashOf(userId),
       data.exportOf(
         this.manifests.filter(({ name }) => !SHOWN_APART.includes(name)),
         this.scope,
         userId,
       ),
+      ...this.scope.hooks('credentialFacts').map((read) => read(this.scope, userId)),
     ]);
-    return { user: this.describe(user), suspension, ...held, sessions, credentials: { ...exported } };
+    return {
+      user: this.describe(user),
+      created_at: createdAt instanceof Date ? createdAt.toISOString() : null,
+      last_sign_in_at: lastSignIn,
+      has_password: hash !== null,
+      suspension,
+      ...held,
+      sessions,
+      credentials: Object.assign({}, exported, ...facts),
+    };
   }
 
   private describe(user: object): FoundUser {

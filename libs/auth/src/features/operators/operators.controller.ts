@@ -80,6 +80,9 @@ export const SUSPENSION = schema.record<ExportedSuspension>(TIMES);
 
 const ACCOUNT = schema.record<OperatedAccount>({
   user: USER,
+  created_at: schema.of(schema.orNull(schema.TIME), 'The property `createdAt` of the user, where that is a time.'),
+  last_sign_in_at: schema.of(schema.orNull(schema.TIME), 'The start of the newest session that is kept.'),
+  has_password: schema.FLAG,
   suspension: schema.orNull(schema.record<ShownSuspension>({ reason: schema.TEXT, ...TIMES })),
   locks: schema.listOf(
     schema.record<ShownLock>({
@@ -96,7 +99,10 @@ const ACCOUNT = schema.record<OperatedAccount>({
     }),
   ),
   sessions: schema.listOf(schema.OBJECT),
-  credentials: schema.of(schema.OBJECT, 'The parts of the export of the account, by name.'),
+  credentials: schema.of(
+    schema.OBJECT,
+    'The parts of the export of the account, by name, and the number of `recovery_codes`.',
+  ),
 });
 
 const ACTING = schema.record<ActingToken>({
@@ -192,7 +198,7 @@ export class OperatorsController {
   @http.Route('POST', 'users/:svcUser/remove-credential', 'operator_remove_credential', {
     summary: 'Removes a factor or another credential of a user',
     note: 'Also a required one, and the last one. Answers 409 if the user does not have it.',
-    ...action('credentials', () => new NotApplicable('auth.nothing_to_remove')),
+    ...action('credentials', () => new NotApplicable('nothing_to_remove')),
   })
   removeCredential(
     @http.CurrentCaller() operator: identity.Caller,
@@ -205,7 +211,7 @@ export class OperatorsController {
   @http.Route('POST', 'users/:svcUser/require-password', 'operator_require_password', {
     summary: 'Makes the password of a user unusable, and mails a link to choose a new one',
     note: 'All sessions of the user end. Answers 409 for a user without a password or without a proved way to get the mail.',
-    ...action('passwords', () => new NotApplicable('auth.no_password')),
+    ...action('passwords', () => new NotApplicable('no_password')),
   })
   requirePassword(
     @http.CurrentCaller() operator: identity.Caller,
@@ -229,7 +235,7 @@ export class OperatorsController {
 
   @http.Route('POST', 'users/:svcUser/restore', 'operator_restore', {
     summary: 'Ends the suspension of a user',
-    ...action('suspensions', () => new NotApplicable('auth.not_suspended')),
+    ...action('suspensions', () => new NotApplicable('not_suspended')),
   })
   restore(
     @http.CurrentCaller() operator: identity.Caller,
@@ -242,7 +248,7 @@ export class OperatorsController {
   @http.Route('POST', 'users/:svcUser/act', 'operator_act', {
     summary: 'Gives an access token with which the operator acts as a user',
     note: 'The token has the claim `act`, and no refresh token. It cannot step up, and ends with the session of the operator.',
-    ...action('act', () => new NotApplicable('auth.cannot_act')),
+    ...action('act', () => new NotApplicable('cannot_act')),
     answer: ACTING,
     headers: { 'Cache-Control': 'no-store' },
   })

@@ -202,7 +202,7 @@ export class AttemptGuard {
     const check = async (): Promise<T | null> => {
       const verified = await verify();
       // Within the attempt: if the release fails, the attempt is taken back, because it was no failure.
-      if (verified !== null && released) await afterProof(() => this.lockout.release(released(verified)));
+      if (verified !== null && released) await afterProof(() => this.lockout.release(released(verified), lock));
       return verified;
     };
     const attempts = this.failures.attempt(

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Realm, deadline, event, identity, pg, session } from '../../../kit';
+import { Realm, deadline, event, http, identity, pg, session } from '../../../kit';
 import { BackgroundRows } from '../background-rows';
 import { type AuditActor, type HistoryQuery, causerOf, enderOf, isTaken, outcomeOf } from './audit.policy';
 import { type AuditEntry, AuditStore, type AuditedLine, type HistoryPage, type NewLine } from './audit.store';
@@ -67,8 +67,8 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
 
   onModuleInit(): void {
     const { guard } = this.realm;
-    this.log.onEvery((line, startsSession) => {
-      if (line.guard === guard && isTaken(line, startsSession)) this.take(line);
+    this.log.onEvery((line, { request, startsSession = false }) => {
+      if (line.guard === guard && isTaken(line, startsSession)) this.take(line, request);
     });
     // The outcome of its request names no account.
     this.events.on(session.PasswordReset, (reset) => {
@@ -127,15 +127,18 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
       });
   }
 
-  private take({ event: operation, user_id: userId, ...line }: event.SecurityLine): void {
+  /** @param request that the line is about; of an event, the request in which it was emitted */
+  private take(line: event.SecurityLine, request = deadline.RequestScope.current?.request): void {
+    const { event: operation, user_id: userId, reason = line.purpose, session_id: sessionId } = line;
     const outcome = outcomeOf(operation);
     const actor = causerOf(operation, ...surroundings());
-    const { reason = line.purpose, session_id: sessionId, ip } = line;
-    const entry = { userId: userId!, operation, outcome, reason, actor, sessionId, ip };
+    // The owner learns neither the address of an operator nor that of the host.
+    const client = actor.kind === 'user' && request ? http.clientInfo(request) : {};
+    const entry = { userId: userId!, operation, outcome, reason, actor, sessionId, ...client };
     const row = { entry, since: performance.now() };
     const [lines, refusals] = this.waiting;
     // Refusals that are the same are one line, while it waits.
-    if (outcome === 'failed') refusals.add(row, JSON.stringify([userId, operation, reason, ip]));
+    if (outcome === 'failed') refusals.add(row, JSON.stringify([userId, operation, reason, client]));
     else lines.add(row);
   }
 
