@@ -1,6 +1,6 @@
 import { type ExecutionContext, Injectable, type OnModuleInit, createParamDecorator } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { Clock, Realm, type RealmScope, Realms, deadline, errors, event, http, identity, pg, session } from '../../kit';
+import { Clock, Realm, Realms, deadline, errors, event, http, identity, pg, session } from '../../kit';
 import { type OperatorAct, OperatorActions } from './operator-actions';
 import { ActorRefused, NotApplicable, unusableField } from './operators.errors';
 import { mayAct } from './operators.policy';
@@ -63,7 +63,8 @@ export class Acting implements OnModuleInit {
    */
   async start(act: OperatorAct & { operator: object }, asked: AskedActing, sender: object): Promise<ActingToken> {
     const { userId, operator } = act;
-    const { accessTtl, operators } = this.optionsOf(operator.guard);
+    const { accessTtl } = this.realm.options;
+    const { operators } = this.realms.get(operator.guard).realm.options;
     const seconds = asked.seconds ?? accessTtl;
     if (!(Number.isInteger(seconds) && seconds >= 1 && seconds <= accessTtl)) throw unusableField('seconds');
     await this.actions.requireTarget(act);
@@ -74,20 +75,18 @@ export class Acting implements OnModuleInit {
       throw new errors.ValidationFailed({ abilities: [operatorsText('auth.acting_abilities')] });
     if (await this.standings.isRefused(userId)) throw new NotApplicable('cannot_act');
     const left = await this.secondsLeft(operator.guard, operator.familyId);
-    const claims = { act: { sub: operator.userId, guard: operator.guard } };
     const id = `${session.ACTING}${operator.guard}:${operator.userId}`;
-    const origin = { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' };
     const start = {
       userId,
-      claims,
+      claims: { act: { sub: operator.userId, guard: operator.guard } },
       accessOnly: Math.min(seconds, left),
       label: operators.label,
-      origin,
+      origin: { id, session: operator.familyId, since: this.clock.now(), person: '' },
       sender,
       abilities: asked.abilities,
     };
+    const refused = (error: unknown): boolean => error instanceof identity.SignInRefused;
     const tokens = await this.actions.recorded('act', act, async () => {
-      const refused = (error: unknown): boolean => error instanceof identity.SignInRefused;
       const started = await this.signIn.startForHost(start).catch(deadline.valueIf(refused, null));
       if (!started) throw new NotApplicable('cannot_act');
       return started;
@@ -119,22 +118,11 @@ export class Acting implements OnModuleInit {
   private async secondsLeft(guard: string, familyId: string): Promise<number> {
     if (!pg.isUuid(familyId)) return Infinity;
     const own = await this.realms.get(guard).get(session.SessionStore).find(familyId);
-    const left = own
-      ? Math.floor(Math.min(own.expiresAt, own.lastUsedAt + (own.idleTimeout ?? Infinity)) - own.now)
-      : 0;
-    if (left < 1) throw new errors.Unauthenticated(true);
-    return left;
-  }
-
-  private optionsOf(operatorGuard: string) {
-    const { accessTtl } = this.realm.options;
-    return { accessTtl, operators: this.realms.get(operatorGuard).realm.options.operators };
+    const left = own && Math.min(own.expiresAt, own.lastUsedAt + (own.idleTimeout ?? Infinity)) - own.now;
+    if (!left || left < 1) throw new errors.Unauthenticated(true);
+    return Math.floor(left);
   }
 }
-
-/** The hook `originCurrent`. */
-export const isActing = (services: RealmScope, origin: session.SignInOrigin): Promise<boolean> =>
-  services.get(Acting).isCurrent(origin);
 
 /** The operator in the claims of an access token; null for the user. */
 function actorIn({ claims }: identity.Caller): ActingOperator | null {

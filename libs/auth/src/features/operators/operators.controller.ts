@@ -37,7 +37,7 @@ export class EndSessionsRequest extends ActionRequest {
 }
 
 /** Body of `POST /operators/users/:id/remove-credential`. */
-export class RemoveCredentialRequest extends ActionRequest {
+export class RemovalRequest extends ActionRequest {
   /** A member of `credentials` in the answer of `GET /operators/users/:id`. */
   @input.RequiredText()
   kind!: string;
@@ -115,13 +115,24 @@ const parameters = { svcUser: schema.of(schema.TEXT, 'The id of a user.') };
 
 const reads = { gates: [http.Abilities(OPERATOR_ABILITIES.read)], limiter: 'svc-operators', quiet: true };
 
+type Declared = Parameters<typeof http.Route>[3];
+
 /** An action: it needs its ability and a confirmation of the operator. */
-const action = (ability: keyof typeof OPERATOR_ABILITIES, ...refusals: http.Refusal[]) => ({
-  parameters,
-  gates: [http.Abilities(OPERATOR_ABILITIES[ability]), http.RequireConfirmation()],
-  limiter: 'svc-operators',
-  refusals: [UserNotFound, OperatorProtected, ...refusals],
-});
+const Action = (
+  name: string,
+  ability: keyof typeof OPERATOR_ABILITIES,
+  { refusals = [], ...declared }: Pick<Declared, 'summary' | 'note' | 'answer' | 'headers' | 'refusals'>,
+) =>
+  http.Route('POST', `users/:svcUser/${name}`, `operator_${name.replaceAll('-', '_')}`, {
+    parameters,
+    gates: [http.Abilities(OPERATOR_ABILITIES[ability]), http.RequireConfirmation()],
+    limiter: 'svc-operators',
+    refusals: [UserNotFound, OperatorProtected, ...refusals],
+    ...declared,
+  });
+
+const { CurrentCaller, RequestBody } = http;
+type Caller = identity.Caller;
 
 /** The routes of operators, at their own guard. They concern users of the guard that `operators.users` names. */
 @Controller('operators')
@@ -138,7 +149,7 @@ export class OperatorsController {
     status: 200,
     answer: http.listed(USER),
   })
-  find(@http.RequestBody() { identifier }: FindUserRequest): Promise<FoundUser[]> {
+  find(@RequestBody() { identifier }: FindUserRequest): Promise<FoundUser[]> {
     return this.users.get(OperatorView).find(identifier);
   }
 
@@ -169,98 +180,68 @@ export class OperatorsController {
     return this.users.get(AuditTrail).page(id, query).catch(deadline.valueIf(pg.isUnstorable, none));
   }
 
-  @http.Route('POST', 'users/:svcUser/end-sessions', 'operator_end_sessions', {
+  @Action('end-sessions', 'sessions', {
     summary: 'Ends one session or all sessions of a user',
-    ...action('sessions', session.SessionNotFound),
+    refusals: [session.SessionNotFound],
   })
-  endSessions(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: EndSessionsRequest,
-  ): Promise<void> {
+  endSessions(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: EndSessionsRequest) {
     // A blank id must not end all of them.
     if ((body.session === null) !== (body.all === true)) throw unusableField('session');
-    return this.actions.endSessions(actOf(operator, id, body), body.session);
+    return this.actions.endSessions(actOf(by, id, body), body.session);
   }
 
-  @http.Route('POST', 'users/:svcUser/release', 'operator_release', {
-    summary: 'Releases the locks and the limits of a user',
-    ...action('locks'),
-  })
-  release(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: ActionRequest,
-  ): Promise<void> {
-    return this.actions.release(actOf(operator, id, body));
+  @Action('release', 'locks', { summary: 'Releases the locks and the limits of a user' })
+  release(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: ActionRequest) {
+    return this.actions.release(actOf(by, id, body));
   }
 
-  @http.Route('POST', 'users/:svcUser/remove-credential', 'operator_remove_credential', {
+  @Action('remove-credential', 'credentials', {
     summary: 'Removes a factor or another credential of a user',
     note: 'Also a required one, and the last one. Answers 409 if the user does not have it.',
-    ...action('credentials', () => new NotApplicable('nothing_to_remove')),
+    refusals: [() => new NotApplicable('nothing_to_remove')],
   })
-  removeCredential(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: RemoveCredentialRequest,
-  ): Promise<void> {
-    return this.actions.removeCredential(actOf(operator, id, body), body.kind, body.credential ?? '');
+  removeCredential(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: RemovalRequest) {
+    return this.actions.removeCredential(actOf(by, id, body), body.kind, body.credential ?? '');
   }
 
-  @http.Route('POST', 'users/:svcUser/require-password', 'operator_require_password', {
+  @Action('require-password', 'passwords', {
     summary: 'Makes the password of a user unusable, and mails a link to choose a new one',
     note: 'All sessions of the user end. Answers 409 for a user without a password or without a proved way to get the mail.',
-    ...action('passwords', () => new NotApplicable('no_password')),
+    refusals: [() => new NotApplicable('no_password')],
   })
-  requirePassword(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: ActionRequest,
-  ): Promise<void> {
-    return this.actions.requirePassword(actOf(operator, id, body));
+  requirePassword(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: ActionRequest) {
+    return this.actions.requirePassword(actOf(by, id, body));
   }
 
-  @http.Route('POST', 'users/:svcUser/suspend', 'operator_suspend', {
-    summary: 'Suspends a user, and ends all sessions',
-    ...action('suspensions'),
-  })
-  suspend(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: SuspendRequest,
-  ): Promise<void> {
-    return this.actions.suspend(actOf(operator, id, body), body.until);
+  @Action('suspend', 'suspensions', { summary: 'Suspends a user, and ends all sessions' })
+  suspend(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: SuspendRequest) {
+    return this.actions.suspend(actOf(by, id, body), body.until);
   }
 
-  @http.Route('POST', 'users/:svcUser/restore', 'operator_restore', {
+  @Action('restore', 'suspensions', {
     summary: 'Ends the suspension of a user',
-    ...action('suspensions', () => new NotApplicable('not_suspended')),
+    refusals: [() => new NotApplicable('not_suspended')],
   })
-  restore(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: ActionRequest,
-  ): Promise<void> {
-    return this.actions.restore(actOf(operator, id, body));
+  restore(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: ActionRequest) {
+    return this.actions.restore(actOf(by, id, body));
   }
 
-  @http.Route('POST', 'users/:svcUser/act', 'operator_act', {
+  @Action('act', 'act', {
     summary: 'Gives an access token with which the operator acts as a user',
     note: 'The token has the claim `act`, and no refresh token. It cannot step up, and ends with the session of the operator.',
-    ...action('act', () => new NotApplicable('cannot_act')),
+    refusals: [() => new NotApplicable('cannot_act')],
     answer: ACTING,
     headers: { 'Cache-Control': 'no-store' },
   })
   act(
-    @http.CurrentCaller() operator: identity.Caller,
+    @CurrentCaller() by: Caller,
     @Param('svcUser') id: string,
-    @http.RequestBody() body: ActRequest,
+    @RequestBody() { abilities, seconds, ...body }: ActRequest,
     @Req() request: object,
   ): Promise<ActingToken> {
-    const abilities = body.abilities ?? [];
-    if (!abilities.every((name) => typeof name === 'string')) throw unusableField('abilities');
-    return this.users.get(Acting).start(actOf(operator, id, body), { abilities, seconds: body.seconds }, request);
+    const asked = abilities ?? [];
+    if (!asked.every((name) => typeof name === 'string')) throw unusableField('abilities');
+    return this.users.get(Acting).start(actOf(by, id, body), { abilities: asked, seconds }, request);
   }
 
   private get users() {
