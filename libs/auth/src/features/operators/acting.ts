@@ -81,7 +81,7 @@ export class Acting implements OnModuleInit {
       claims: { act: { sub: operator.userId, guard: operator.guard } },
       accessOnly: Math.min(seconds, left),
       label: operators.label,
-      origin: { id, session: operator.familyId, since: this.clock.now(), person: '' },
+      origin: { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' },
       sender,
       abilities: asked.abilities,
     };

@@ -4,17 +4,16 @@ import {
   Realm,
   RealmScope,
   Realms,
-  crypto,
   deadline,
   errors,
   event,
   http,
   identity,
+  locking,
   pg,
   session,
   settings,
 } from '../../kit';
-import { AccountLocks } from './operator-view';
 import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { type OperatorAction, OperatorActed } from './operators.events';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
@@ -43,9 +42,8 @@ export class OperatorActions {
     private readonly accounts: session.Accounts,
     private readonly sessions: session.SessionList,
     private readonly passwords: session.PasswordReplacement,
-    private readonly hasher: identity.PasswordHasher,
     private readonly suspensions: Suspensions,
-    private readonly locks: AccountLocks,
+    private readonly locks: locking.AccountLocks,
     private readonly users: identity.TimedUserProvider,
     private readonly events: event.AuthEvents,
     private readonly scope: RealmScope,
@@ -76,30 +74,10 @@ export class OperatorActions {
     });
   }
 
-  /**
-   * Replaces the password by a random one that is not kept, ends the sessions, and mails the owner a link to choose a new one.
-   *
-   * @throws NotApplicable for a user without a password or without a link
-   */
+  /** See `PasswordReplacement.requireNew`. @throws NotApplicable for a user without a password or without a link */
   requirePassword(act: OperatorAct): Promise<void> {
     return this.change('require_password', act, async () => {
-      const { userId } = act;
-      const account = await this.users.mailedUser(userId);
-      const replacing = await this.users.passwordHashOf(userId);
-      if (!account || replacing === null || !this.scope.realm.options.facts.mailsPasswordLinks)
-        throw new NotApplicable('no_password');
-      const digest = await this.hasher.hash(crypto.newSecret());
-      const isReplaced = await this.passwords.replace({
-        userId,
-        digest,
-        replacing,
-        endSessions: (moment) => this.accounts.endAll(userId, 'operator', moment),
-        undo: () => this.users.savePasswordHash(userId, replacing, digest),
-      });
-      // The user has just changed the password: the operator decides again.
-      if (!isReplaced) throw new NotApplicable('no_password');
-      await this.passwords.forgetFormer({ userId, digest });
-      await this.passwords.mailLink(account.email);
+      if (!(await this.passwords.requireNew(act.userId, 'operator'))) throw new NotApplicable('no_password');
     });
   }
 

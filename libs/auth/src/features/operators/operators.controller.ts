@@ -1,8 +1,20 @@
 import { Controller, Inject, Param, Req } from '@nestjs/common';
-import { Realm, Realms, deadline, http, type identity, input, pg, schema, session, settings } from '../../kit';
+import {
+  Realm,
+  Realms,
+  deadline,
+  http,
+  type identity,
+  input,
+  type locking,
+  pg,
+  schema,
+  session,
+  settings,
+} from '../../kit';
 import { Acting, type ActingToken } from './acting';
 import { type OperatorAct, OperatorActions, operatedBy } from './operator-actions';
-import { type FoundUser, type OperatedAccount, OperatorView, type ShownLimit, type ShownLock } from './operator-view';
+import { type FoundUser, type OperatedAccount, OperatorView } from './operator-view';
 import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { OPERATOR_ABILITIES } from './operators.policy';
 import type { ExportedSuspension, ShownSuspension } from './suspension';
@@ -85,13 +97,13 @@ const ACCOUNT = schema.record<OperatedAccount>({
   has_password: schema.FLAG,
   suspension: schema.orNull(schema.record<ShownSuspension>({ reason: schema.TEXT, ...TIMES })),
   locks: schema.listOf(
-    schema.record<ShownLock>({
+    schema.record<locking.ShownLock>({
       purpose: schema.TEXT,
       seconds: schema.of(schema.orNull(schema.INTEGER), 'Null for a lock that ends only when it is released.'),
     }),
   ),
   limits: schema.listOf(
-    schema.record<ShownLimit>({
+    schema.record<locking.ShownLimit>({
       name: schema.oneOf('account-failures', '2fa-challenge'),
       failures: schema.INTEGER,
       most: schema.of(schema.INTEGER, 'The number of failures that closes it.'),

@@ -1,7 +1,7 @@
 import { data, defineFeature, event, limiter, mailing, type settings } from '../../kit';
 import { Acting, ActorGate } from './acting';
 import { OperatorActions } from './operator-actions';
-import { AccountLocks, OperatorView } from './operator-view';
+import { OperatorView } from './operator-view';
 import { USER_COMMAND } from './operators.command';
 import { OperatorFlow, OperatorsController, SUSPENSION } from './operators.controller';
 import { OPERATOR_REASONS } from './operators.errors';
@@ -66,7 +66,7 @@ export const operatedAccounts = defineFeature('operatedAccounts', {
   events: OPERATOR_EVENTS,
   exportedIfUsed: { suspension: SUSPENSION },
   commands: { user: USER_COMMAND },
-  providers: [OperatorView, OperatorActions, AccountLocks, Acting, ActorGate],
+  providers: [OperatorView, OperatorActions, Acting, ActorGate],
   on: {
     refusesSessions: (services) => services.get(Suspensions).check,
     originCurrent: (services, origin) => services.get(Acting).isCurrent(origin),

@@ -133,12 +133,12 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
     const outcome = outcomeOf(operation);
     const actor = causerOf(operation, ...surroundings());
     // The owner learns neither the address of an operator nor that of the host.
-    const client = actor.kind === 'user' && request ? http.clientInfo(request) : {};
-    const entry = { userId: userId!, operation, outcome, reason, actor, sessionId, ...client };
+    const { ip = null, userAgent = null } = actor.kind === 'user' && request ? http.clientInfo(request) : {};
+    const entry = { userId: userId!, operation, outcome, reason, actor, sessionId, ip, userAgent };
     const row = { entry, since: performance.now() };
     const [lines, refusals] = this.waiting;
-    // Refusals that are the same are one line, while it waits.
-    if (outcome === 'failed') refusals.add(row, JSON.stringify([userId, operation, reason, client]));
+    // Refusals that are the same are one line, while it waits. A client can vary its user agent.
+    if (outcome === 'failed') refusals.add(row, JSON.stringify([userId, operation, reason, ip]));
     else lines.add(row);
   }
 
