@@ -113,7 +113,7 @@ const ACCOUNT = schema.record<OperatedAccount>({
   sessions: schema.listOf(schema.OBJECT),
   credentials: schema.of(
     schema.OBJECT,
-    'The parts of the export of the account, by name, and the number of `recovery_codes`.',
+    'The parts of the export of the account, by name, and how many codes are left.',
   ),
 });
 

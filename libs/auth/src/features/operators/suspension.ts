@@ -63,7 +63,6 @@ declare module '../../foundation/realm/feature-data' {
   }
 }
 
-const SHOWN = 'reason, suspended_at AS "suspendedAt", ends_at AS "endsAt"';
 const LIVE = '(ends_at IS NULL OR ends_at > clock_timestamp() + $2::interval)';
 
 /** The suspensions of the users of one source. Times are from the database's clock. */
@@ -91,13 +90,13 @@ export class Suspensions {
   }
 
   async find(userId: string): Promise<ShownSuspension | null> {
-    const [row] = await this.database.query<Suspension>(
-      `SELECT ${SHOWN} FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $3 AND ${LIVE}`,
+    const [found] = await this.database.query<{ reason: string; suspended_at: Date; ends_at: Date | null }>(
+      `SELECT reason, suspended_at, ends_at FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $3 AND ${LIVE}`,
       [this.realm.source.names, this.clock.offset, userId],
     );
-    if (!row) return null;
-    const { reason, suspendedAt, endsAt } = row;
-    return { reason, suspended_at: suspendedAt.toISOString(), ends_at: endsAt?.toISOString() ?? null };
+    if (!found) return null;
+    const { reason, suspended_at: since, ends_at: end } = found;
+    return { reason, suspended_at: since.toISOString(), ends_at: end?.toISOString() ?? null };
   }
 
   /** Suspends a user, or changes the suspension. */
