@@ -1,5 +1,8 @@
 import { AccountReleased, SessionEnded, TwoFactorDisabled } from '@svc/auth';
+import { AuthConsoleModule } from '@svc/auth/console';
 import { OPERATOR_ABILITIES, OperatorActed } from '@svc/auth/operators';
+import { CommandFactory } from 'nest-commander';
+import { runInProcess } from '../console/in-process';
 import {
   type SignedInOperator,
   act,
@@ -282,6 +285,30 @@ describe('the actions of an operator', () => {
     await t.auth.guard('admin').operators.suspend(user, body, source);
     await t.session('bob@example.com');
     await t.login(ADA).expect(401);
+  });
+
+  it('are commands of the console, each with a reason, which show what they did', async () => {
+    const application = { get: t.app.get.bind(t.app), close: async () => undefined };
+    const module = AuthConsoleModule.forApplication(async () => application);
+    const run = (...args: string[]) =>
+      runInProcess(() => CommandFactory.run(module, ['error']), ['svc:user', ...args, '--yes']);
+    await t.session();
+    expect((await run('suspend', ADA)).status).toBe(1);
+    for (const wrong of [
+      ['suspend', 'bob@example.com'],
+      ['remove', ADA],
+      ['restore', ADA, '--reason', 'x'],
+    ])
+      expect((await run(...wrong)).status).toBe(1);
+    const [done] = JSON.parse(`[${(await run('sessions', ADA, '--json')).stdout}]`);
+    expect(done).toMatchObject([{ actor: 'user' }]);
+    const suspended = await run('suspend', ADA, '--reason', 'ticket 7');
+    expect(suspended).toMatchObject({ status: 0, stdout: `Done: suspend of ${user}.\n` });
+    await t.login(ADA).expect(401);
+    expect((await run('show', ADA)).stdout).toContain('"reason":"ticket 7"');
+    expect((await run('sessions', ADA)).stdout).toBe('The user has no session.\n');
+    expect((await run('restore', user, '--reason', 'x')).status).toBe(0);
+    await t.session();
   });
 
   it('answer a proof of another guard with 423', async () => {
