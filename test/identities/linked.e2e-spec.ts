@@ -266,9 +266,10 @@ describe('the identities of an account', () => {
     await linkedTo(ada);
     const { body } = await host.call('get', 'account/export', ada, ada.proof).expect(200);
     const times = { linked_at: expect.any(String), last_used_at: null };
-    expect(body.identities).toEqual([
-      { provider: 'other', email: 'ada@other.test', issuer: host.other.issuer, subject: 'other-1', ...times },
-    ]);
+    const person = { email: 'ada@other.test', issuer: host.other.issuer, subject: 'other-1' };
+    expect(body.identities).toEqual([{ id: expect.any(String), provider: 'other', ...person, ...times }]);
+    await unlink(ada, ada.proof, body.identities[0].id).expect(204);
+    await linkedTo(ada);
     await host.call('delete', 'account', ada, ada.proof).expect(204);
     expect(await rows()).toEqual([]);
   });

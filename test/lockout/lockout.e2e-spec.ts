@@ -51,7 +51,7 @@ describe('an account whose password is guessed', () => {
     expect(locked).toEqual([]);
     await t.login(ada).expect(200);
     expect(locked).toEqual([{ purpose: 'login', subject: `id:${id}`, guard: 'api' }]);
-    expect(released).toEqual([{ purpose: 'login', subject: `id:${id}`, guard: 'api' }]);
+    expect(released).toEqual([{ purpose: 'login', subject: `id:${id}`, guard: 'api', failures: 3 }]);
     expect(await rowsOf(t)).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { Controller, Get, RequestMethod } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { AuthModuleOptions } from '@svc/auth';
 import { describeAuth } from '@svc/auth/openapi';
+import { operatorOptions } from '../support/flows/operators';
 import { TestApp, type TestAppOptions } from '../support/hosts/app';
 import { membersForFile, startMembers } from '../support/hosts/members';
 import { PASSKEYS } from '../support/flows/passkeys';
@@ -50,6 +51,11 @@ describe('the OpenAPI document', () => {
     expect(() => contract.op('api_register')).toThrow('no operation');
     expect(contract.op('api_login').responses).not.toHaveProperty('423');
     expect(JSON.stringify(contract.op('api_login').responses[200])).not.toContain('challenge_token');
+    // Where operators can suspend a user, a sign-in can be refused.
+    const { contract: suspending } = await described(operatorOptions());
+    const refusing = [contract, suspending].map((one) => '401' in one.op('api_login').responses);
+    expect(refusing).toEqual([false, true]);
+    expect(suspending.op('admin_login').responses).not.toHaveProperty('401');
   });
 
   it('contains the field remember of sign-ins with sessions.ttlWithoutRemember, and of no other request', async () => {

@@ -88,7 +88,7 @@ describe('an operator who acts as a user', () => {
     await confirmPassword(t, token).expect(403);
     const own = await confirmationTokenOf(t, (await t.session()).access_token).catch(() => operator.proof);
     await t.call('delete', '/orders', token).set(CONFIRMATION_HEADER, own).expect(423);
-    await t.call('post', '/orders', token).expect(403);
+    expect((await t.call('post', '/orders', token).expect(403)).body.reason).toBe('actor_refused');
     const { access_token: ofUser } = await t.session();
     expect((await t.call('post', '/orders', ofUser).expect(201)).body).toEqual({ by: null });
   });
@@ -114,6 +114,12 @@ describe('an operator who acts as a user', () => {
     granted.api = ['orders.*', 'svc.account'];
     const { body } = await t.get('/auth/sessions', ofUser).expect(200);
     const { fid } = claimsOf(token);
+    expect(body.data.map(({ id, actor }: Record<string, string>) => [id, actor]).toSorted()).toEqual(
+      [
+        [fid, 'operator'],
+        [claimsOf(ofUser).fid, 'user'],
+      ].toSorted(),
+    );
     expect(body.data).toContainEqual(expect.objectContaining({ id: fid, label: 'Customer support' }));
     await t.call('delete', `/auth/sessions/${String(fid)}`, ofUser).expect(204);
     await t.get('/orders', token).expect(401);

@@ -1,5 +1,8 @@
 import { AccountReleased, SessionEnded, TwoFactorDisabled } from '@svc/auth';
+import { AuthConsoleModule } from '@svc/auth/console';
 import { OPERATOR_ABILITIES, OperatorActed } from '@svc/auth/operators';
+import { CommandFactory } from 'nest-commander';
+import { runInProcess } from '../console/in-process';
 import {
   type SignedInOperator,
   act,
@@ -61,12 +64,19 @@ describe('the actions of an operator', () => {
     expect([none.status, none.body]).toEqual([200, { data: [] }]);
     const { body, text } = await t.get(`${OPERATORS}/users/${user}`, operator.token).expect(200);
     expect(body).toMatchObject({ user: { id: user }, suspension: null, locks: [], sessions: [{ current: false }] });
-    expect(body.credentials.two_factor).toMatchObject({ enabled: true });
+    expect(body.credentials).toMatchObject({ two_factor: { enabled: true }, recovery_codes: 8 });
+    expect(body).toMatchObject({
+      has_password: true,
+      last_sign_in_at: expect.stringMatching(/Z$/),
+      created_at: expect.any(String),
+    });
     const { passwordHash, twoFactorSecret } = await t.database.getRepository(Member).findOneOrFail({
       where: { id: user },
       select: { passwordHash: true, twoFactorSecret: true },
     });
     for (const secret of [passwordHash, twoFactorSecret]) expect(text).not.toContain(secret);
+    await t.database.getRepository(Member).update(user, { passwordHash: null as never });
+    expect((await t.get(`${OPERATORS}/users/${user}`, operator.token)).body.has_password).toBe(false);
   });
 
   it('end one session or all of them, and tell the user', async () => {
@@ -109,7 +119,8 @@ describe('the actions of an operator', () => {
     expect(disabled).toHaveLength(1);
     expect((await t.login(ADA)).body).toHaveProperty('access_token');
     expect(await subjects()).toContainEqual(expect.stringMatching(/factor/));
-    await act(t, operator, user, 'remove-credential', { kind: 'two_factor' }).expect(409);
+    const again = await act(t, operator, user, 'remove-credential', { kind: 'two_factor' }).expect(409);
+    expect(again.body.reason).toBe('nothing_to_remove');
     for (const kind of ['passkeys', 'identities', 'sessions', '__proto__', 'x'.repeat(200)])
       await act(t, operator, user, 'remove-credential', { kind, credential: 'x' }).expect(409);
   });
@@ -138,9 +149,9 @@ describe('the actions of an operator', () => {
     expect(await subjects()).toContainEqual(expect.stringMatching(/suspended/));
     const shown = await t.get(`${OPERATORS}/users/${user}`, operator.token);
     expect(shown.body.suspension).toMatchObject({ reason: 'ticket 7', ends_at: null });
-    await act(t, operator, user, 'act').expect(409);
+    expect((await act(t, operator, user, 'act').expect(409)).body.reason).toBe('cannot_act');
     await act(t, operator, user, 'restore').expect(204);
-    await act(t, operator, user, 'restore').expect(409);
+    expect((await act(t, operator, user, 'restore').expect(409)).body.reason).toBe('not_suspended');
     await t.session();
     await t.refresh(session.refresh_token).expect(401);
   });
@@ -195,6 +206,7 @@ describe('the actions of an operator', () => {
     it('does not find a user that does not exist', async () => {
       for (const id of ['0b3c7c1e-6f0e-4a58-9c8e-000000000000', '7', 'nobody', '%00', "'--", '__proto__'])
         expect([404, 400]).toContain((await act(t, operator, id, action, body)).status);
+      expect((await act(t, operator, '7', action, body)).body.reason).toBe('no_such_user');
     });
 
     it('works for a user in every state, and says so when it has no effect', async () => {
@@ -275,6 +287,30 @@ describe('the actions of an operator', () => {
     await t.login(ADA).expect(401);
   });
 
+  it('are commands of the console, each with a reason, which show what they did', async () => {
+    const application = { get: t.app.get.bind(t.app), close: async () => undefined };
+    const module = AuthConsoleModule.forApplication(async () => application);
+    const run = (...args: string[]) =>
+      runInProcess(() => CommandFactory.run(module, ['error']), ['svc:user', ...args, '--yes']);
+    await t.session();
+    expect((await run('suspend', ADA)).status).toBe(1);
+    for (const wrong of [
+      ['suspend', 'bob@example.com'],
+      ['remove', ADA],
+      ['restore', ADA, '--reason', 'x'],
+    ])
+      expect((await run(...wrong)).status).toBe(1);
+    const [done] = JSON.parse(`[${(await run('sessions', ADA, '--json')).stdout}]`);
+    expect(done).toMatchObject([{ actor: 'user' }]);
+    const suspended = await run('suspend', ADA, '--reason', 'ticket 7');
+    expect(suspended).toMatchObject({ status: 0, stdout: `Done: suspend of ${user}.\n` });
+    await t.login(ADA).expect(401);
+    expect((await run('show', ADA)).stdout).toContain('"reason":"ticket 7"');
+    expect((await run('sessions', ADA)).stdout).toBe('The user has no session.\n');
+    expect((await run('restore', user, '--reason', 'x')).status).toBe(0);
+    await t.session();
+  });
+
   it('answer a proof of another guard with 423', async () => {
     const { access_token: token } = await t.session();
     const proof = await t.call('post', '/auth/confirm-password', token).send({ password: PASSWORD }).expect(200);
@@ -304,7 +340,8 @@ describe('operators among the users whom they help', () => {
   });
 
   it.each(ACTIONS)('cannot %s another operator or themselves', async (action, _, body) => {
-    for (const id of [self, colleague]) await act(t, operator, id, action, body).expect(403);
+    const refused = await Promise.all([self, colleague].map((id) => act(t, operator, id, action, body).expect(403)));
+    expect(refused.map((answer) => answer.body.reason)).toEqual(['own_account', 'operator_protected']);
     await t.get(`${OPERATORS}/users/${colleague}`, operator.token).expect(200);
   });
 

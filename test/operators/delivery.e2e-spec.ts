@@ -101,10 +101,14 @@ describe('a security event', () => {
     const app = new PasskeyApp(t);
     const user = await app.confirmed(ADA);
     const id = await app.enrol(user, new SoftAuthenticator(ORIGIN));
-    await app.call('delete', `passkeys/${id}`, user).expect(204);
+    const key = await app.enrol(user, new SoftAuthenticator(ORIGIN));
+    await t.database.query(`UPDATE svc_passkeys SET transports = '["nfc","usb"]' WHERE credential_id = $1`, [key]);
+    for (const one of [id, key]) await app.call('delete', `passkeys/${one}`, user).expect(204);
     expect(await received()).toEqual([
       { name: 'credential-change', credential_type: 'fido2-platform', change_type: 'create' },
+      { name: 'credential-change', credential_type: 'fido2-platform', change_type: 'create' },
       { name: 'credential-change', credential_type: 'fido2-platform', change_type: 'delete' },
+      { name: 'credential-change', credential_type: 'fido2-roaming', change_type: 'delete' },
     ]);
   });
 

@@ -212,10 +212,10 @@ describe('passkeys', () => {
       for (const event of [PasskeyAdded, PasskeyRemoved]) app.t.on(event, count);
       const id = await app.enrol(ada, authenticator);
       await eventually(async () => stored.length === 1);
-      expect([added, removed]).toEqual([[new PasskeyAdded('1', id, 'api')], []]);
+      expect([added, removed]).toEqual([[new PasskeyAdded('1', id, 'api', 'platform')], []]);
       await app.call('delete', `passkeys/${id}`, ada).expect(204);
       await eventually(async () => stored.length === 2);
-      expect([added.length, removed]).toEqual([1, [new PasskeyRemoved('1', id, 'api')]]);
+      expect([added.length, removed]).toEqual([1, [new PasskeyRemoved('1', id, 'api', 'platform')]]);
       expect(stored).toEqual([1, 0]);
     });
 
@@ -230,7 +230,7 @@ describe('passkeys', () => {
 
     it('are not reported when one is refused, belongs to another user or does not exist', async () => {
       const id = await app.enrol(await app.confirmed('bob@example.com'), authenticator);
-      expect(added.splice(0)).toEqual([new PasskeyAdded('2', id, 'api')]);
+      expect(added.splice(0)).toEqual([new PasskeyAdded('2', id, 'api', 'platform')]);
       await app.register(ada, {}).expect(422);
       for (const other of [id, 'AAAA', '%20']) await app.call('delete', `passkeys/${other}`, ada).expect(204);
       expect([added, removed]).toEqual([[], []]);

@@ -32,7 +32,7 @@ describe('a reset of the password of an account', () => {
       const { body: tokens } = await account.t.login(ADA, NEW_PASSWORD).expect(200);
       await account.t.get('/private', tokens.access_token).expect(200);
       expect(events).toEqual([
-        [new PasskeyRemoved(account.userId, credentialId, 'api')],
+        [new PasskeyRemoved(account.userId, credentialId, 'api', 'platform')],
         [new TwoFactorDisabled(account.userId, 'api')],
         [{ user: expect.objectContaining({ email: ADA }) }],
       ]);

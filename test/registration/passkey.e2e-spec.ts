@@ -89,7 +89,7 @@ describe('a registration with a passkey', () => {
     const [passkey] = await passkeys();
     expect(passkey).toMatchObject({ user_id: id, guard: 'api', credential_id: [...device.held.keys()][0] });
     expect(registered).toEqual([{ user: expect.objectContaining({ email: GRACE }) }]);
-    expect(added).toEqual([{ userId: id, credentialId: passkey.credential_id, guard: 'api' }]);
+    expect(added).toMatchObject([{ userId: id, credentialId: passkey.credential_id, guard: 'api' }]);
     expect(linkIn(await mailbox.to(GRACE)).pathname).toContain('/email/verify/');
   });
 

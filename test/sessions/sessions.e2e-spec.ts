@@ -21,7 +21,7 @@ describe('the list of sessions', () => {
     const response = await t.get('/auth/sessions', body.access_token).expect(200);
     expect(response.headers['cache-control']).toBe('no-store, private');
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    const times = { created_at: time, last_used_at: time, expires_at: time };
+    const times = { created_at: time, last_used_at: time, expires_at: time, actor: 'user' };
     expect(response.body).toEqual({
       data: [
         { id: idOf(labelled.accessToken), ...times, ip: null, user_agent: null, label: 'CI', current: false },

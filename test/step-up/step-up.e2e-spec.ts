@@ -78,7 +78,7 @@ describe('POST /confirm-password', () => {
     await t.login(ADA, 'wrong').expect(422);
     await confirmPassword(t, token, { password: 'wrong' }).expect(422);
     await confirmPassword(t, token).expect(200);
-    expect(released).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api' }]);
+    expect(released).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api', failures: 1 }]);
     expect(await t.database.query('SELECT purpose FROM svc_lockouts')).toEqual([{ purpose: 'login' }]);
   });
 

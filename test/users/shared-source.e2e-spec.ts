@@ -202,7 +202,7 @@ describeWithRedis('what ends or protects a user of two guards', () => {
       for (const guard of ['api', 'admin']) await t.login(ADA, 'wrong', guard).expect(422);
       await t.login(ADA, PASSWORD, 'admin').expect(200);
       expect(await counters()).toEqual([]);
-      expect(released).toEqual([{ purpose: 'login', subject: `id:${app.id}`, guard: 'admin' }]);
+      expect(released).toEqual([{ purpose: 'login', subject: `id:${app.id}`, guard: 'admin', failures: 3 }]);
     });
 
     it('a change of the password clears both', async () => {
@@ -230,7 +230,10 @@ describeWithRedis('what ends or protects a user of two guards', () => {
       expect(await counters()).toEqual([]);
       // One event for each counter that was cleared, locked or not.
       const cleared = { purpose: 'login', subject: `id:${app.id}`, guard: 'api' };
-      expect(released).toEqual([cleared, cleared]);
+      expect(released).toEqual([
+        { ...cleared, failures: 3 },
+        { ...cleared, failures: 1 },
+      ]);
     });
 
     it('an attempt that a fault of the store interrupts counts at neither', async () => {

@@ -204,6 +204,8 @@ export interface DeviceSession {
   ip: string | null;
   user_agent: string | null;
   label: string | null;
+  /** Who uses it: an operator can act as the user. */
+  actor: 'user' | 'operator';
   /** When it ends if it is not used any more, in ISO 8601. */
   expires_at: string;
   /** Whether it is the session of this client. */

@@ -53,6 +53,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
   },
   isPinned: { text: /^SELECT 1 FROM "svc_sessions" .* scope IS NOT NULL/, rows: 'svc_sessions by id' },
   listSessions: { text: /ORDER BY id::text = /, rows: 'svc_sessions by guard, user_id' },
+  lastSignIn: { text: /^SELECT max\(at\) AS at FROM/, rows: 'svc_sessions by guard, user_id' },
   exportSessions: { text: /recent\[cardinality\(recent\)\]/, rows: 'svc_sessions by guard, user_id' },
   readEnded: { text: /pg_is_in_recovery\(\) THEN false END AS ended/, rows: 'svc_sessions by id' },
   endsSince: { text: /revoked_at::text AS "revokedAt"/, rows: 'svc_sessions in every shard' },
@@ -119,7 +120,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
   },
   pruneAccessKeys: { text: /^DELETE FROM "svc_access_keys" WHERE id IN/, rows: 'svc_access_keys by id' },
   readSuspension: {
-    text: /^SELECT reason, suspended_at .* FROM "svc_suspensions"/,
+    text: /^SELECT reason, suspended_at, ends_at FROM "svc_suspensions"/,
     rows: 'svc_suspensions by guard, user_id',
   },
   suspend: { text: /^INSERT INTO "svc_suspensions"/, rows: 'svc_suspensions by guard, user_id' },

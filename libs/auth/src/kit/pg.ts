@@ -1,4 +1,5 @@
-/** Queries and transactions on PostgreSQL, their errors, and sweeps over a table. */
+/** Queries and transactions on PostgreSQL, their errors, sweeps over a table, and rows that are written in the background. */
+export { BackgroundRows } from '../foundation/platform/background-rows';
 export { Database, LOCK_UNTIL_COMMIT, type Sql, isUuid, quoted, quotedPath } from '../foundation/platform/database';
 export { refuseWithin } from '../foundation/platform/host-transaction';
 export { unitOfWork } from '../foundation/platform/unit-of-work';

@@ -39,6 +39,7 @@ export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-removal';
 export { SessionList } from '../features/sessions/session-list';
 export {
+  ACTING,
   type Beside,
   type EndedRow,
   type NewSession,

@@ -22,6 +22,7 @@ export interface ListedIdentity extends ShownIdentity {
 
 /** An identity in the export of an account. */
 export interface ExportedIdentity extends ShownIdentity {
+  readonly id: string;
   readonly issuer: string;
   readonly subject: string;
 }
@@ -34,7 +35,12 @@ export const SHOWN = {
   last_used_at: schema.of(schema.orNull(schema.TIME), 'The last sign-in with it.'),
 };
 
-export const EXPORTED = schema.record<ExportedIdentity>({ ...SHOWN, issuer: schema.TEXT, subject: schema.TEXT });
+export const EXPORTED = schema.record<ExportedIdentity>({
+  id: schema.UUID,
+  ...SHOWN,
+  issuer: schema.TEXT,
+  subject: schema.TEXT,
+});
 
 declare module '../../foundation/realm/feature-data' {
   interface ExportedData {
@@ -161,7 +167,7 @@ export class IdentityStore {
   /** For the export of the account. None if the migration has not run. */
   async export(userId: string): Promise<ExportedIdentity[]> {
     const stored = await this.listOf(userId).catch(deadline.valueIf(pg.isMissing, []));
-    return stored.map((row) => ({ ...shownIdentity(row), issuer: row.issuer, subject: row.subject }));
+    return stored.map((row) => ({ id: row.id, ...shownIdentity(row), issuer: row.issuer, subject: row.subject }));
   }
 
   /**

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { GuardConfig } from '../../foundation/config/auth-config';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import { unverifiedClaims } from '../../identity/tokens/keyring';
@@ -31,10 +30,10 @@ export class BadEnrolment extends AuthException {
 }
 
 /** The refusals of an enrolment token. */
-export const enrolmentRefusals = (options: GuardConfig): AuthException[] => [
+export const enrolmentRefusals = (...of: Parameters<typeof signInRefusal>): AuthException[] => [
   new BadEnrolment(),
-  ...unverifiedRefusal(options),
-  ...signInRefusal(options),
+  ...unverifiedRefusal(of[0]),
+  ...signInRefusal(...of),
 ];
 
 /** Body of the routes below `/two-factor-enrolment`. */

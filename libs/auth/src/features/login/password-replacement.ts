@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { RequestScope, bestEffort, isInconclusive, repeatWhileUnavailable } from '../../foundation/platform/deadline';
+import { newSecret } from '../../foundation/platform/crypto';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { mailLock, userLock, LoginLocks } from '../../request/lockout/lockout.store';
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { RealmScope } from '../../foundation/realm/realm';
+import { PasswordHasher } from '../../identity/password/password-hasher';
 import { Accounts } from '../sessions/accounts';
+import type { SessionEndReason } from '../sessions/sessions.events';
 import { ProvedEmails } from '../../identity/users/proved-emails';
 import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 
@@ -126,6 +129,7 @@ export class AccountRecovery {
 export class PasswordReplacement {
   constructor(
     private readonly users: TimedUserProvider,
+    private readonly hasher: PasswordHasher,
     private readonly lockout: AccountLockout,
     private readonly locks: LoginLocks,
     private readonly accounts: Accounts,
@@ -165,6 +169,30 @@ export class PasswordReplacement {
       await bestEffort('undoing a change of password', settle, 0);
       throw error;
     }
+  }
+
+  /**
+   * Makes the password unusable: replaces it by a random one that is not kept, ends the sessions, and mails the owner a link to choose
+   * a new one. False for a user without a password or without a link, and if the password has just changed.
+   *
+   * @throws StoreUnavailable, HasherBusy
+   */
+  async requireNew(userId: string, reason: SessionEndReason): Promise<boolean> {
+    const account = await this.users.mailedUser(userId);
+    const replacing = await this.users.passwordHashOf(userId);
+    if (!account || replacing === null || !this.scope.realm.options.facts.mailsPasswordLinks) return false;
+    const digest = await this.hasher.hash(newSecret());
+    const isReplaced = await this.replace({
+      userId,
+      digest,
+      replacing,
+      endSessions: (moment) => this.accounts.endAll(userId, reason, moment),
+      undo: () => this.users.savePasswordHash(userId, replacing, digest),
+    });
+    if (!isReplaced) return false;
+    await this.forgetFormer({ userId, digest });
+    await this.mailLink(account.email);
+    return true;
   }
 
   /** Mails the owner of an account a link with which a password is set, if a feature does. @throws StoreUnavailable */

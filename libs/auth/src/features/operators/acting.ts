@@ -1,6 +1,6 @@
 import { type ExecutionContext, Injectable, type OnModuleInit, createParamDecorator } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { Clock, Realm, type RealmScope, Realms, deadline, errors, event, http, identity, pg, session } from '../../kit';
+import { Clock, Realm, Realms, deadline, errors, event, http, identity, pg, session } from '../../kit';
 import { type OperatorAct, OperatorActions } from './operator-actions';
 import { ActorRefused, NotApplicable, unusableField } from './operators.errors';
 import { mayAct } from './operators.policy';
@@ -29,8 +29,6 @@ export interface AskedActing {
   /** At most `accessTtl`, which is the default. */
   readonly seconds: number | null;
 }
-
-const PREFIX = 'operator:';
 
 /** Lets an operator act as a user of one guard. */
 @Injectable()
@@ -65,7 +63,8 @@ export class Acting implements OnModuleInit {
    */
   async start(act: OperatorAct & { operator: object }, asked: AskedActing, sender: object): Promise<ActingToken> {
     const { userId, operator } = act;
-    const { accessTtl, operators } = this.optionsOf(operator.guard);
+    const { accessTtl } = this.realm.options;
+    const { operators } = this.realms.get(operator.guard).realm.options;
     const seconds = asked.seconds ?? accessTtl;
     if (!(Number.isInteger(seconds) && seconds >= 1 && seconds <= accessTtl)) throw unusableField('seconds');
     await this.actions.requireTarget(act);
@@ -74,24 +73,22 @@ export class Acting implements OnModuleInit {
     const ofUser = scope === undefined ? null : identity.Grant.ofScope(scope);
     if (!mayAct({ asked: asked.abilities, offered: operators.abilities, ofUser }))
       throw new errors.ValidationFailed({ abilities: [operatorsText('auth.acting_abilities')] });
-    if (await this.standings.isRefused(userId)) throw new NotApplicable('auth.cannot_act');
+    if (await this.standings.isRefused(userId)) throw new NotApplicable('cannot_act');
     const left = await this.secondsLeft(operator.guard, operator.familyId);
-    const claims = { act: { sub: operator.userId, guard: operator.guard } };
-    const id = `${PREFIX}${operator.guard}:${operator.userId}`;
-    const origin = { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' };
+    const id = `${session.ACTING}${operator.guard}:${operator.userId}`;
     const start = {
       userId,
-      claims,
+      claims: { act: { sub: operator.userId, guard: operator.guard } },
       accessOnly: Math.min(seconds, left),
       label: operators.label,
-      origin,
+      origin: { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' },
       sender,
       abilities: asked.abilities,
     };
+    const refused = (error: unknown): boolean => error instanceof identity.SignInRefused;
     const tokens = await this.actions.recorded('act', act, async () => {
-      const refused = (error: unknown): boolean => error instanceof identity.SignInRefused;
       const started = await this.signIn.startForHost(start).catch(deadline.valueIf(refused, null));
-      if (!started) throw new NotApplicable('auth.cannot_act');
+      if (!started) throw new NotApplicable('cannot_act');
       return started;
     });
     return { access_token: tokens.accessToken, token_type: tokens.tokenType, expires_in: tokens.expiresIn };
@@ -99,7 +96,7 @@ export class Acting implements OnModuleInit {
 
   /** The hook `originCurrent`: the end of the operator's session ends this one afterwards, or is seen here. */
   async isCurrent({ id, session: familyId }: session.SignInOrigin): Promise<boolean> {
-    if (!id.startsWith(PREFIX)) return true;
+    if (!id.startsWith(session.ACTING)) return true;
     const guards = this.suspensions.operatorGuards().map((name) => this.realms.get(name).get(session.Sessions));
     const alive = await Promise.all(guards.map((sessions) => sessions.isAlive(familyId ?? null)));
     return !alive.includes(false);
@@ -109,7 +106,7 @@ export class Acting implements OnModuleInit {
   private async endOf(familyId: string): Promise<void> {
     const started = await this.database.query<{ id: string }>(
       `SELECT id FROM ${this.database.table(session.Session)}
-        WHERE guard = $1 AND origin_session = $2 AND origin LIKE '${PREFIX}%' AND revoked_at IS NULL`,
+        WHERE guard = $1 AND origin_session = $2 AND origin LIKE '${session.ACTING}%' AND revoked_at IS NULL`,
       [this.realm.guard, familyId],
     );
     await actingAs({ kind: 'system' }, async () => {
@@ -121,22 +118,11 @@ export class Acting implements OnModuleInit {
   private async secondsLeft(guard: string, familyId: string): Promise<number> {
     if (!pg.isUuid(familyId)) return Infinity;
     const own = await this.realms.get(guard).get(session.SessionStore).find(familyId);
-    const left = own
-      ? Math.floor(Math.min(own.expiresAt, own.lastUsedAt + (own.idleTimeout ?? Infinity)) - own.now)
-      : 0;
-    if (left < 1) throw new errors.Unauthenticated(true);
-    return left;
-  }
-
-  private optionsOf(operatorGuard: string) {
-    const { accessTtl } = this.realm.options;
-    return { accessTtl, operators: this.realms.get(operatorGuard).realm.options.operators };
+    const left = own && Math.min(own.expiresAt, own.lastUsedAt + (own.idleTimeout ?? Infinity)) - own.now;
+    if (!left || left < 1) throw new errors.Unauthenticated(true);
+    return Math.floor(left);
   }
 }
-
-/** The hook `originCurrent`. */
-export const isActing = (services: RealmScope, origin: session.SignInOrigin): Promise<boolean> =>
-  services.get(Acting).isCurrent(origin);
 
 /** The operator in the claims of an access token; null for the user. */
 function actorIn({ claims }: identity.Caller): ActingOperator | null {

@@ -4,17 +4,16 @@ import {
   Realm,
   RealmScope,
   Realms,
-  crypto,
   deadline,
   errors,
   event,
   http,
   identity,
+  locking,
   pg,
   session,
   settings,
 } from '../../kit';
-import { AccountLocks } from './operator-view';
 import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { type OperatorAction, OperatorActed } from './operators.events';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
@@ -36,51 +35,15 @@ export interface OperatorAct {
   readonly operator: Pick<identity.Caller, 'guard' | 'userId' | 'familyId'> | null;
 }
 
-/** Makes the password of an account unusable, so that its owner has to choose a new one. */
-@Injectable()
-export class PasswordRequirement {
-  constructor(
-    private readonly users: identity.TimedUserProvider,
-    private readonly hasher: identity.PasswordHasher,
-    private readonly passwords: session.PasswordReplacement,
-    private readonly accounts: session.Accounts,
-    private readonly realm: Realm,
-  ) {}
-
-  /**
-   * Replaces the password by a random one that is not kept, ends the sessions, and mails the owner a link to choose a new one.
-   *
-   * @throws NotApplicable for a user without a password or without a link; StoreUnavailable
-   */
-  async require(userId: string): Promise<void> {
-    const account = await this.users.mailedUser(userId);
-    const replacing = await this.users.passwordHashOf(userId);
-    if (!account || replacing === null || !this.realm.options.facts.mailsPasswordLinks)
-      throw new NotApplicable('auth.no_password');
-    const digest = await this.hasher.hash(crypto.newSecret());
-    const isReplaced = await this.passwords.replace({
-      userId,
-      digest,
-      replacing,
-      endSessions: (moment) => this.accounts.endAll(userId, 'operator', moment),
-      undo: () => this.users.savePasswordHash(userId, replacing, digest),
-    });
-    // The user has just changed the password: the operator decides again.
-    if (!isReplaced) throw new NotApplicable('auth.no_password');
-    await this.passwords.forgetFormer({ userId, digest });
-    await this.passwords.mailLink(account.email);
-  }
-}
-
 /** What operators, the console and code of the host do to accounts of one guard. Each action needs a reason. */
 @Injectable()
 export class OperatorActions {
   constructor(
     private readonly accounts: session.Accounts,
     private readonly sessions: session.SessionList,
+    private readonly passwords: session.PasswordReplacement,
     private readonly suspensions: Suspensions,
-    private readonly locks: AccountLocks,
-    private readonly requirement: PasswordRequirement,
+    private readonly locks: locking.AccountLocks,
     private readonly users: identity.TimedUserProvider,
     private readonly events: event.AuthEvents,
     private readonly scope: RealmScope,
@@ -91,34 +54,31 @@ export class OperatorActions {
   ) {}
 
   /** Ends one session of this guard, or all sessions of the account at every guard. @throws SessionNotFound */
-  async endSessions(act: OperatorAct, sessionId: string | null): Promise<void> {
-    await this.requireTarget(act);
-    await this.recorded('end_sessions', { ...act, sessionId }, () =>
-      sessionId === null
-        ? this.accounts.endAll(act.userId, 'operator')
-        : this.sessions.end(act.userId, sessionId, 'operator'),
+  endSessions({ userId, ...act }: OperatorAct, sessionId: string | null): Promise<void> {
+    return this.change('end_sessions', { ...act, userId, sessionId }, () =>
+      sessionId === null ? this.accounts.endAll(userId, 'operator') : this.sessions.end(userId, sessionId, 'operator'),
     );
   }
 
   /** Releases the locks and the limits of the account. */
-  async release(act: OperatorAct): Promise<void> {
-    const user = await this.requireTarget(act);
-    await this.recorded('release', act, () => this.locks.release(act.userId, this.users.emailOf(user)));
+  release(act: OperatorAct): Promise<void> {
+    return this.change('release', act, (user) => this.locks.release(act.userId, this.users.emailOf(user)));
   }
 
   /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
-  async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
-    await this.requireTarget(act);
-    await this.recorded('remove_credential', { ...act, detail: [kind, id].filter(Boolean).join(':') }, async () => {
-      if (!(await this.accounts.removeCredential({ userId: act.userId, kind, id })))
-        throw new NotApplicable('auth.nothing_to_remove');
+  removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
+    const detail = [kind, id].filter(Boolean).join(':');
+    return this.change('remove_credential', { ...act, detail }, async () => {
+      const isRemoved = await this.accounts.removeCredential({ userId: act.userId, kind, id });
+      if (!isRemoved) throw new NotApplicable('nothing_to_remove');
     });
   }
 
-  /** See {@link PasswordRequirement.require}. */
-  async requirePassword(act: OperatorAct): Promise<void> {
-    await this.requireTarget(act);
-    await this.recorded('require_password', act, () => this.requirement.require(act.userId));
+  /** See `PasswordReplacement.requireNew`. @throws NotApplicable for a user without a password or without a link */
+  requirePassword(act: OperatorAct): Promise<void> {
+    return this.change('require_password', act, async () => {
+      if (!(await this.passwords.requireNew(act.userId, 'operator'))) throw new NotApplicable('no_password');
+    });
   }
 
   /**
@@ -132,26 +92,23 @@ export class OperatorActions {
     const endsAt = endOfSuspension(until, new Date(this.clock.now()));
     if (endsAt === undefined) throw unusableField('until');
     await this.requireTarget(act);
-    const { userId, reason } = act;
-    await this.accounts.exclusive(userId, async (sql) => {
-      await this.suspensions.add(sql, userId, reason, endsAt);
+    await this.accounts.exclusive(act.userId, async (sql) => {
+      await this.suspensions.add(sql, act.userId, act.reason, endsAt);
       await this.record(sql, 'suspend', act);
     });
     // Committed: a session that starts from now on is refused, and the others end here, also if the client goes away.
     this.announce('suspend', act);
-    const end = (): Promise<void> => this.accounts.endAll(userId, 'suspended');
+    const end = (): Promise<void> => this.accounts.endAll(act.userId, 'suspended');
     await this.inNameOf(act, () => deadline.repeatWhileUnavailable(end, ENDS));
   }
 
   /** @throws NotApplicable for a user who is not suspended */
   async restore(act: OperatorAct): Promise<void> {
     await this.requireTarget(act);
-    const isRestored = await this.accounts.exclusive(act.userId, async (sql) => {
-      const isRemoved = await this.suspensions.remove(sql, act.userId);
-      if (isRemoved) await this.record(sql, 'restore', act);
-      return isRemoved;
+    await this.accounts.exclusive(act.userId, async (sql) => {
+      if (!(await this.suspensions.remove(sql, act.userId))) throw new NotApplicable('not_suspended');
+      await this.record(sql, 'restore', act);
     });
-    if (!isRestored) throw new NotApplicable('auth.not_suspended');
     this.announce('restore', act);
   }
 
@@ -171,7 +128,7 @@ export class OperatorActions {
       isOperator: operator !== null && (await this.isOperator(userId)),
     });
     if (verdict === 'unknown') throw new UserNotFound();
-    if (verdict === 'operator') throw new OperatorProtected();
+    if (verdict !== 'allowed') throw new OperatorProtected(verdict);
     return user!;
   }
 
@@ -190,6 +147,15 @@ export class OperatorActions {
       await deadline.bestEffort('recording that an action of an operator failed', failed);
       throw error;
     }
+  }
+
+  private async change(
+    action: OperatorAction,
+    act: OperatorAct & ActedPart,
+    change: (user: object) => Promise<void>,
+  ): Promise<void> {
+    const user = await this.requireTarget(act);
+    await this.recorded(action, act, () => change(user));
   }
 
   private inNameOf<T>(act: OperatorAct, work: () => Promise<T>): Promise<T> {

@@ -1,8 +1,20 @@
 import { Controller, Inject, Param, Req } from '@nestjs/common';
-import { Realm, Realms, deadline, http, type identity, input, pg, schema, session, settings } from '../../kit';
+import {
+  Realm,
+  Realms,
+  deadline,
+  http,
+  type identity,
+  input,
+  type locking,
+  pg,
+  schema,
+  session,
+  settings,
+} from '../../kit';
 import { Acting, type ActingToken } from './acting';
 import { type OperatorAct, OperatorActions, operatedBy } from './operator-actions';
-import { type FoundUser, type OperatedAccount, OperatorView, type ShownLimit, type ShownLock } from './operator-view';
+import { type FoundUser, type OperatedAccount, OperatorView } from './operator-view';
 import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { OPERATOR_ABILITIES } from './operators.policy';
 import type { ExportedSuspension, ShownSuspension } from './suspension';
@@ -37,7 +49,7 @@ export class EndSessionsRequest extends ActionRequest {
 }
 
 /** Body of `POST /operators/users/:id/remove-credential`. */
-export class RemoveCredentialRequest extends ActionRequest {
+export class RemovalRequest extends ActionRequest {
   /** A member of `credentials` in the answer of `GET /operators/users/:id`. */
   @input.RequiredText()
   kind!: string;
@@ -80,15 +92,18 @@ export const SUSPENSION = schema.record<ExportedSuspension>(TIMES);
 
 const ACCOUNT = schema.record<OperatedAccount>({
   user: USER,
+  created_at: schema.of(schema.orNull(schema.TIME), 'The property `createdAt` of the user, where that is a time.'),
+  last_sign_in_at: schema.of(schema.orNull(schema.TIME), 'The start of the newest session that is kept.'),
+  has_password: schema.FLAG,
   suspension: schema.orNull(schema.record<ShownSuspension>({ reason: schema.TEXT, ...TIMES })),
   locks: schema.listOf(
-    schema.record<ShownLock>({
+    schema.record<locking.ShownLock>({
       purpose: schema.TEXT,
       seconds: schema.of(schema.orNull(schema.INTEGER), 'Null for a lock that ends only when it is released.'),
     }),
   ),
   limits: schema.listOf(
-    schema.record<ShownLimit>({
+    schema.record<locking.ShownLimit>({
       name: schema.oneOf('account-failures', '2fa-challenge'),
       failures: schema.INTEGER,
       most: schema.of(schema.INTEGER, 'The number of failures that closes it.'),
@@ -96,7 +111,10 @@ const ACCOUNT = schema.record<OperatedAccount>({
     }),
   ),
   sessions: schema.listOf(schema.OBJECT),
-  credentials: schema.of(schema.OBJECT, 'The parts of the export of the account, by name.'),
+  credentials: schema.of(
+    schema.OBJECT,
+    'The parts of the export of the account, by name, and how many codes are left.',
+  ),
 });
 
 const ACTING = schema.record<ActingToken>({
@@ -109,13 +127,24 @@ const parameters = { svcUser: schema.of(schema.TEXT, 'The id of a user.') };
 
 const reads = { gates: [http.Abilities(OPERATOR_ABILITIES.read)], limiter: 'svc-operators', quiet: true };
 
+type Declared = Parameters<typeof http.Route>[3];
+
 /** An action: it needs its ability and a confirmation of the operator. */
-const action = (ability: keyof typeof OPERATOR_ABILITIES, ...refusals: http.Refusal[]) => ({
-  parameters,
-  gates: [http.Abilities(OPERATOR_ABILITIES[ability]), http.RequireConfirmation()],
-  limiter: 'svc-operators',
-  refusals: [UserNotFound, OperatorProtected, ...refusals],
-});
+const Action = (
+  name: string,
+  ability: keyof typeof OPERATOR_ABILITIES,
+  { refusals = [], ...declared }: Pick<Declared, 'summary' | 'note' | 'answer' | 'headers' | 'refusals'>,
+) =>
+  http.Route('POST', `users/:svcUser/${name}`, `operator_${name.replaceAll('-', '_')}`, {
+    parameters,
+    gates: [http.Abilities(OPERATOR_ABILITIES[ability]), http.RequireConfirmation()],
+    limiter: 'svc-operators',
+    refusals: [UserNotFound, OperatorProtected, ...refusals],
+    ...declared,
+  });
+
+const { CurrentCaller, RequestBody } = http;
+type Caller = identity.Caller;
 
 /** The routes of operators, at their own guard. They concern users of the guard that `operators.users` names. */
 @Controller('operators')
@@ -132,7 +161,7 @@ export class OperatorsController {
     status: 200,
     answer: http.listed(USER),
   })
-  find(@http.RequestBody() { identifier }: FindUserRequest): Promise<FoundUser[]> {
+  find(@RequestBody() { identifier }: FindUserRequest): Promise<FoundUser[]> {
     return this.users.get(OperatorView).find(identifier);
   }
 
@@ -163,98 +192,68 @@ export class OperatorsController {
     return this.users.get(AuditTrail).page(id, query).catch(deadline.valueIf(pg.isUnstorable, none));
   }
 
-  @http.Route('POST', 'users/:svcUser/end-sessions', 'operator_end_sessions', {
+  @Action('end-sessions', 'sessions', {
     summary: 'Ends one session or all sessions of a user',
-    ...action('sessions', session.SessionNotFound),
+    refusals: [session.SessionNotFound],
   })
-  endSessions(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: EndSessionsRequest,
-  ): Promise<void> {
+  endSessions(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: EndSessionsRequest) {
     // A blank id must not end all of them.
     if ((body.session === null) !== (body.all === true)) throw unusableField('session');
-    return this.actions.endSessions(actOf(operator, id, body), body.session);
+    return this.actions.endSessions(actOf(by, id, body), body.session);
   }
 
-  @http.Route('POST', 'users/:svcUser/release', 'operator_release', {
-    summary: 'Releases the locks and the limits of a user',
-    ...action('locks'),
-  })
-  release(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: ActionRequest,
-  ): Promise<void> {
-    return this.actions.release(actOf(operator, id, body));
+  @Action('release', 'locks', { summary: 'Releases the locks and the limits of a user' })
+  release(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: ActionRequest) {
+    return this.actions.release(actOf(by, id, body));
   }
 
-  @http.Route('POST', 'users/:svcUser/remove-credential', 'operator_remove_credential', {
+  @Action('remove-credential', 'credentials', {
     summary: 'Removes a factor or another credential of a user',
     note: 'Also a required one, and the last one. Answers 409 if the user does not have it.',
-    ...action('credentials', () => new NotApplicable('auth.nothing_to_remove')),
+    refusals: [() => new NotApplicable('nothing_to_remove')],
   })
-  removeCredential(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: RemoveCredentialRequest,
-  ): Promise<void> {
-    return this.actions.removeCredential(actOf(operator, id, body), body.kind, body.credential ?? '');
+  removeCredential(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: RemovalRequest) {
+    return this.actions.removeCredential(actOf(by, id, body), body.kind, body.credential ?? '');
   }
 
-  @http.Route('POST', 'users/:svcUser/require-password', 'operator_require_password', {
+  @Action('require-password', 'passwords', {
     summary: 'Makes the password of a user unusable, and mails a link to choose a new one',
     note: 'All sessions of the user end. Answers 409 for a user without a password or without a proved way to get the mail.',
-    ...action('passwords', () => new NotApplicable('auth.no_password')),
+    refusals: [() => new NotApplicable('no_password')],
   })
-  requirePassword(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: ActionRequest,
-  ): Promise<void> {
-    return this.actions.requirePassword(actOf(operator, id, body));
+  requirePassword(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: ActionRequest) {
+    return this.actions.requirePassword(actOf(by, id, body));
   }
 
-  @http.Route('POST', 'users/:svcUser/suspend', 'operator_suspend', {
-    summary: 'Suspends a user, and ends all sessions',
-    ...action('suspensions'),
-  })
-  suspend(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: SuspendRequest,
-  ): Promise<void> {
-    return this.actions.suspend(actOf(operator, id, body), body.until);
+  @Action('suspend', 'suspensions', { summary: 'Suspends a user, and ends all sessions' })
+  suspend(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: SuspendRequest) {
+    return this.actions.suspend(actOf(by, id, body), body.until);
   }
 
-  @http.Route('POST', 'users/:svcUser/restore', 'operator_restore', {
+  @Action('restore', 'suspensions', {
     summary: 'Ends the suspension of a user',
-    ...action('suspensions', () => new NotApplicable('auth.not_suspended')),
+    refusals: [() => new NotApplicable('not_suspended')],
   })
-  restore(
-    @http.CurrentCaller() operator: identity.Caller,
-    @Param('svcUser') id: string,
-    @http.RequestBody() body: ActionRequest,
-  ): Promise<void> {
-    return this.actions.restore(actOf(operator, id, body));
+  restore(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: ActionRequest) {
+    return this.actions.restore(actOf(by, id, body));
   }
 
-  @http.Route('POST', 'users/:svcUser/act', 'operator_act', {
+  @Action('act', 'act', {
     summary: 'Gives an access token with which the operator acts as a user',
     note: 'The token has the claim `act`, and no refresh token. It cannot step up, and ends with the session of the operator.',
-    ...action('act', () => new NotApplicable('auth.cannot_act')),
+    refusals: [() => new NotApplicable('cannot_act')],
     answer: ACTING,
     headers: { 'Cache-Control': 'no-store' },
   })
   act(
-    @http.CurrentCaller() operator: identity.Caller,
+    @CurrentCaller() by: Caller,
     @Param('svcUser') id: string,
-    @http.RequestBody() body: ActRequest,
+    @RequestBody() { abilities, seconds, ...body }: ActRequest,
     @Req() request: object,
   ): Promise<ActingToken> {
-    const abilities = body.abilities ?? [];
-    if (!abilities.every((name) => typeof name === 'string')) throw unusableField('abilities');
-    return this.users.get(Acting).start(actOf(operator, id, body), { abilities, seconds: body.seconds }, request);
+    const asked = abilities ?? [];
+    if (!asked.every((name) => typeof name === 'string')) throw unusableField('abilities');
+    return this.users.get(Acting).start(actOf(by, id, body), { abilities: asked, seconds }, request);
   }
 
   private get users() {

@@ -4,28 +4,28 @@ import { operatorsText } from './operators.texts';
 /** The user does not exist: 404. */
 export class UserNotFound extends errors.AuthException {
   constructor() {
-    super('no_such_user', { status: 404, text: operatorsText('auth.no_such_user') });
+    super('no_such_user', { status: 404, text: operatorsText('auth.no_such_user'), reason: 'no_such_user' });
   }
 }
 
-/** The user is an operator, whom no operator changes: 403. */
+/** The user is an operator, whom no operator changes: 403. The reason says whether it is another one. */
 export class OperatorProtected extends errors.AuthException {
-  constructor() {
-    super('operator_protected', { status: 403, text: operatorsText('auth.operator_protected') });
+  constructor(reason: 'own_account' | 'operator_protected' = 'operator_protected') {
+    super('operator_protected', { status: 403, text: operatorsText('auth.operator_protected'), reason });
   }
 }
 
-/** The action has no effect on the account as it is: 409. The text says why. */
+/** The action has no effect on the account as it is: 409. */
 export class NotApplicable extends errors.AuthException {
-  constructor(why: 'auth.nothing_to_remove' | 'auth.no_password' | 'auth.not_suspended' | 'auth.cannot_act') {
-    super('not_applicable', { status: 409, text: operatorsText(why) });
+  constructor(reason: 'nothing_to_remove' | 'no_password' | 'not_suspended' | 'cannot_act') {
+    super('not_applicable', { status: 409, text: operatorsText(`auth.${reason}`), reason });
   }
 }
 
 /** An operator who acts as the user: 403. */
 export class ActorRefused extends errors.AuthException {
   constructor() {
-    super('actor_refused', { status: 403, text: operatorsText('auth.actor_refused') });
+    super('actor_refused', { status: 403, text: operatorsText('auth.actor_refused'), reason: 'actor_refused' });
   }
 }
 

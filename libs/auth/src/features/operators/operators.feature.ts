@@ -1,7 +1,7 @@
 import { data, defineFeature, event, limiter, mailing, type settings } from '../../kit';
-import { Acting, ActorGate, isActing } from './acting';
-import { OperatorActions, PasswordRequirement } from './operator-actions';
-import { AccountLocks, OperatorView } from './operator-view';
+import { Acting, ActorGate } from './acting';
+import { OperatorActions } from './operator-actions';
+import { OperatorView } from './operator-view';
 import { USER_COMMAND } from './operators.command';
 import { OperatorFlow, OperatorsController, SUSPENSION } from './operators.controller';
 import { OPERATOR_REASONS } from './operators.errors';
@@ -17,28 +17,22 @@ declare module '../../foundation/platform/catalogue' {
 function optionErrors(guard: settings.GuardConfig, config: settings.AuthConfig): string[] {
   const { features, hooks, operators, nameOf } = guard;
   if (!features.operators) return [];
-  const users = usersOf(guard, config);
-  const wrong = operators.abilities.filter((name) => !isOfferable(name));
+  const [option, users] = [nameOf('features.operators'), usersOf(guard, config)];
   return [
-    ...(config.guards.some((other) => other.guard === users)
-      ? []
-      : [`${nameOf('operators.users')} (SVC_OPERATORS_USERS) names no guard: "${users}".`]),
+    !config.guards.some((other) => other.guard === users) &&
+      `${nameOf('operators.users')} (SVC_OPERATORS_USERS) names no guard: "${users}".`,
     // An option of the top level is that of every guard, also of the users.
-    ...(users === guard.guard && config.guards.length > 1
-      ? [
-          `${nameOf('features.operators')} is on at a guard that has the users. Turn it on at the guard of the operators only: guards.admin.features.operators.`,
-        ]
-      : []),
-    ...(features.abilities || hooks.abilities
-      ? []
-      : [
-          `${nameOf('features.operators')} needs abilities at this guard: each action needs its own. Set ${nameOf('hooks.abilities')}.`,
-        ]),
-    ...wrong.map(
+    users === guard.guard &&
+      config.guards.length > 1 &&
+      `${option} is on at a guard that has the users. Turn it on at the guard of the operators only: guards.admin.features.operators.`,
+    !(features.abilities || hooks.abilities) &&
+      `${option} needs abilities at this guard: each action needs its own. Set ${nameOf('hooks.abilities')}.`,
+    ...operators.abilities.map(
       (name) =>
+        !isOfferable(name) &&
         `${nameOf('operators.abilities')} contains "${name}". Use names without wildcards, which do not begin with "svc.".`,
     ),
-  ];
+  ].filter((text): text is string => typeof text === 'string');
 }
 
 const informOf = (action: OperatorAction): event.ChangeSource =>
@@ -72,10 +66,10 @@ export const operatedAccounts = defineFeature('operatedAccounts', {
   events: OPERATOR_EVENTS,
   exportedIfUsed: { suspension: SUSPENSION },
   commands: { user: USER_COMMAND },
-  providers: [OperatorView, OperatorActions, AccountLocks, PasswordRequirement, Acting, ActorGate],
+  providers: [OperatorView, OperatorActions, Acting, ActorGate],
   on: {
     refusesSessions: (services) => services.get(Suspensions).check,
-    originCurrent: isActing,
+    originCurrent: (services, origin) => services.get(Acting).isCurrent(origin),
   },
   data: {
     entities: [{ entity: Suspension, migration: CreateSvcSuspensions1764790000000 }],

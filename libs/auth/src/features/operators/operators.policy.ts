@@ -38,9 +38,10 @@ export function targetVerdict({
   isFromHost,
   isSelf,
   isOperator: isOperators,
-}: ActionTarget): 'allowed' | 'unknown' | 'operator' {
+}: ActionTarget): 'allowed' | 'unknown' | 'own_account' | 'operator_protected' {
   if (!exists) return 'unknown';
-  return !isFromHost && (isSelf || isOperators) ? 'operator' : 'allowed';
+  if (isFromHost) return 'allowed';
+  return isSelf ? 'own_account' : isOperators ? 'operator_protected' : 'allowed';
 }
 
 /** What an operator asks for and may get, to act as a user. */

@@ -63,14 +63,7 @@ declare module '../../foundation/realm/feature-data' {
   }
 }
 
-const SHOWN = 'reason, suspended_at AS "suspendedAt", ends_at AS "endsAt"';
 const LIVE = '(ends_at IS NULL OR ends_at > clock_timestamp() + $2::interval)';
-
-const shown = ({ reason, suspendedAt, endsAt }: Suspension): ShownSuspension => ({
-  reason,
-  suspended_at: suspendedAt.toISOString(),
-  ends_at: endsAt?.toISOString() ?? null,
-});
 
 /** The suspensions of the users of one source. Times are from the database's clock. */
 @Injectable()
@@ -93,19 +86,17 @@ export class Suspensions {
 
   /** The hook `refusesSessions`: users whom no operator helps cost no statement. */
   get check(): ((userId: string) => Promise<boolean>) | null {
-    return this.operatorGuards().length ? (userId) => this.isSuspended(userId) : null;
-  }
-
-  private async isSuspended(userId: string): Promise<boolean> {
-    return (await this.find(userId)) !== null;
+    return this.operatorGuards().length ? async (userId) => (await this.find(userId)) !== null : null;
   }
 
   async find(userId: string): Promise<ShownSuspension | null> {
-    const [row] = await this.database.query<Suspension>(
-      `SELECT ${SHOWN} FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $3 AND ${LIVE}`,
+    const [found] = await this.database.query<{ reason: string; suspended_at: Date; ends_at: Date | null }>(
+      `SELECT reason, suspended_at, ends_at FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $3 AND ${LIVE}`,
       [this.realm.source.names, this.clock.offset, userId],
     );
-    return row ? shown(row) : null;
+    if (!found) return null;
+    const { reason, suspended_at: since, ends_at: end } = found;
+    return { reason, suspended_at: since.toISOString(), ends_at: end?.toISOString() ?? null };
   }
 
   /** Suspends a user, or changes the suspension. */
@@ -130,13 +121,9 @@ export class Suspensions {
 
   /** Deletes suspensions that have ended. Resolves to their number; 0 when the table is missing. */
   async prune(): Promise<number> {
-    const removed = await this.database
-      .query(`DELETE FROM ${this.table()} WHERE guard = $1 AND NOT ${LIVE} RETURNING 1`, [
-        this.realm.source.key,
-        this.clock.offset,
-      ])
-      .catch(deadline.valueIf(pg.isMissing, []));
-    return removed.length;
+    const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND NOT ${LIVE} RETURNING 1`;
+    const removed = this.database.query(statement, [this.realm.source.key, this.clock.offset]);
+    return (await removed.catch(deadline.valueIf(pg.isMissing, []))).length;
   }
 }
 

@@ -3,10 +3,10 @@ import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/ser
 import { Realm, deadline, errors, event, http, identity, input, type pg, session } from '../../kit';
 import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { Ceremonies, type CreationKind } from './ceremonies';
-import { EncryptedKeys, type NewPasskey, NO_USER, PasskeyStore } from './passkey.store';
+import { EncryptedKeys, type NewPasskey, NO_USER, PasskeyStore, type RemovedPasskey } from './passkey.store';
 import type { PasskeyList } from './passkey.entity';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
-import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
+import { PasskeyAdded, PasskeyRemoved, authenticatorKind } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
 import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
 import { RegistrationVerifier } from './webauthn/verify-registration';
@@ -99,7 +99,8 @@ export class PasskeyEnrolment {
       await this.store.remove(userId, credentialId);
       return false;
     }
-    this.events.emit(new PasskeyAdded(userId, credentialId, this.realm.guard));
+    const kind = authenticatorKind(passkey.transports);
+    this.events.emit(new PasskeyAdded(userId, credentialId, this.realm.guard, kind));
     return true;
   }
 
@@ -163,7 +164,7 @@ export class PasskeyManagement {
     };
     await this.requiredFactors.remove(caller, PasskeyAsSecondFactor, hasMore, async () => {
       const removed = await (keepsLast ? this.removeUnlessLast(userId, id) : this.store.remove(userId, id));
-      if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+      this.emitRemoved(userId, removed);
       // Also if an earlier request has removed it, and could not end them.
       await this.sessions.endOfCredential(caller, id, 'passkey_removed');
     });
@@ -172,40 +173,46 @@ export class PasskeyManagement {
   /** The hook `removeCredential`. */
   async removeNamed({ userId, kind, id }: session.NamedCredential): Promise<boolean> {
     if (kind !== 'passkeys' || !isCredentialId(id)) return false;
-    const isRemoved = await this.store.remove(userId, id);
-    if (isRemoved) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+    const removed = await this.store.remove(userId, id);
+    this.emitRemoved(userId, removed);
     await this.sessions.endOfCredential({ userId, familyId: null }, id, 'passkey_removed');
-    return isRemoved;
+    return removed !== null;
   }
 
   /** The hook `takeover`: removes all passkeys of the user, or those added since a time. Returns whether there were any. */
   async removeAll({ userId, since }: session.TakenAccount): Promise<boolean> {
-    const ids = await this.accounts.exclusive(userId, async (sql) => [
+    const removed = await this.accounts.exclusive(userId, async (sql) => [
       ...(await this.releaseConcealed(sql, userId, since)),
       ...(await this.store.removeAllOf(sql, userId, since)),
     ]);
-    for (const id of ids) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
-    return ids.length > 0;
+    for (const one of removed) this.emitRemoved(userId, one);
+    return removed.length > 0;
+  }
+
+  private emitRemoved(userId: string, removed: RemovedPasskey | null): void {
+    if (!removed) return;
+    const kind = authenticatorKind(removed.transports);
+    this.events.emit(new PasskeyRemoved(userId, removed.id, this.realm.guard, kind));
   }
 
   /**
    * Where registrations are concealed, the id of the passkey that has created the account stays taken, as if the address had
    * been taken then. Otherwise the client that registered it would learn of the takeover, and so that it had created the account.
    */
-  private async releaseConcealed(sql: pg.Sql, userId: string, since?: Date): Promise<string[]> {
+  private async releaseConcealed(sql: pg.Sql, userId: string, since?: Date): Promise<RemovedPasskey[]> {
     if (!this.realm.options.facts.concealsAccounts) return [];
-    const released: string[] = [];
-    for (const { id, publicKey: sealed } of await this.store.unusedOf(sql, userId, since)) {
+    const released: RemovedPasskey[] = [];
+    for (const { id, transports, publicKey: sealed } of await this.store.unusedOf(sql, userId, since)) {
       const publicKey = this.keys.decryptIfOurs({ credentialId: id, userId }, sealed);
       if (!publicKey) continue;
       await this.store.release(sql, id, this.keys.encrypt({ credentialId: id, userId: NO_USER }, publicKey));
-      released.push(id);
+      released.push({ id, transports });
     }
     return released;
   }
 
   /** @throws LastPasskey */
-  private removeUnlessLast(userId: string, id: string): Promise<boolean> {
+  private removeUnlessLast(userId: string, id: string): Promise<RemovedPasskey | null> {
     const refusal = (): LastPasskey => new LastPasskey();
     return this.ways.remove(userId, passkeyWay(id), refusal, (sql) => this.store.remove(userId, id, sql));
   }

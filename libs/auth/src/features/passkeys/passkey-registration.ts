@@ -6,7 +6,7 @@ import { EncryptedKeys, NO_USER, PasskeyStore } from './passkey.store';
 import { AssertionRequest } from './passkey-login';
 import type { NewCredential } from './passkey.entity';
 import { PasskeyRefused } from './passkeys.errors';
-import { PasskeyAdded } from './passkeys.events';
+import { PasskeyAdded, authenticatorKind } from './passkeys.events';
 import { CREATION_OPTIONS, ceremonyWith, creationOptions } from './webauthn/options';
 import { ALGORITHMS } from './webauthn/responses';
 import { RegistrationVerifier } from './webauthn/verify-registration';
@@ -69,7 +69,8 @@ export class PasskeyRegistration {
         if (!isStored) throw refusal;
       },
       isStored: () => this.store.exists(credentialId),
-      announce: (userId) => this.events.emit(new PasskeyAdded(userId, credentialId, guard)),
+      announce: (userId) =>
+        this.events.emit(new PasskeyAdded(userId, credentialId, guard, authenticatorKind(found.transports))),
     };
   }
 

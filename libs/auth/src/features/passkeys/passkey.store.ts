@@ -49,6 +49,14 @@ export type RecordedUse = {
   readonly change: ReturnType<typeof changeOf>;
 } | null;
 
+/** A passkey that was removed. */
+export interface RemovedPasskey {
+  readonly id: string;
+  readonly transports: readonly string[];
+}
+
+const REMOVED = 'credential_id AS id, transports';
+
 const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupEligible", backed_up AS "backedUp"`;
 
 /** Contains all queries of passkeys, restricted to the realm's guard. */
@@ -93,9 +101,9 @@ export class PasskeyStore {
   }
 
   /** The passkeys of a user, or those added since a time, that were registered with the account and never used. Locks them. */
-  unusedOf(sql: pg.Sql, userId: string, since?: Date): Promise<{ id: string; publicKey: string }[]> {
+  unusedOf(sql: pg.Sql, userId: string, since?: Date): Promise<(RemovedPasskey & { publicKey: string })[]> {
     const statement = `
-      SELECT credential_id AS id, public_key AS "publicKey" FROM ${this.table()}
+      SELECT ${REMOVED}, public_key AS "publicKey" FROM ${this.table()}
        WHERE ${addedBy(since)} AND ${UNUSED} FOR UPDATE`;
     return sql(statement, [this.realm.guard, userId, ...(since ? [since] : [])]);
   }
@@ -200,10 +208,14 @@ export class PasskeyStore {
     return (await this.database.query(statement, [credentialId, this.realm.guard])).length > 0;
   }
 
-  /** Deletes a passkey of the user. Returns whether a row was deleted. */
-  async remove(userId: string, credentialId: string, sql: pg.Sql = this.database.query): Promise<boolean> {
-    const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING 1`;
-    return (await sql(statement, [credentialId, this.realm.guard, userId])).length > 0;
+  /** Deletes a passkey of the user, and returns it; null without one. */
+  async remove(
+    userId: string,
+    credentialId: string,
+    sql: pg.Sql = this.database.query,
+  ): Promise<RemovedPasskey | null> {
+    const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING ${REMOVED}`;
+    return (await sql<RemovedPasskey>(statement, [credentialId, this.realm.guard, userId]))[0] ?? null;
   }
 
   /** The ids of the user's passkeys, which are locked in the caller's transaction. */
@@ -212,12 +224,11 @@ export class PasskeyStore {
     return (await sql<{ id: string }>(statement, [this.realm.guard, userId])).map(({ id }) => id);
   }
 
-  /** Deletes all passkeys of a user, or those added since a time, in the caller's transaction. Resolves to their ids. */
-  async removeAllOf(sql: pg.Sql, userId: string, since?: Date): Promise<string[]> {
+  /** Deletes all passkeys of a user, or those added since a time, in the caller's transaction. Resolves to them. */
+  removeAllOf(sql: pg.Sql, userId: string, since?: Date): Promise<RemovedPasskey[]> {
     const statement = `
-      DELETE FROM ${this.table()} WHERE ${addedBy(since)} RETURNING credential_id AS id`;
-    const removed = await sql<{ id: string }>(statement, [this.realm.guard, userId, ...(since ? [since] : [])]);
-    return removed.map(({ id }) => id);
+      DELETE FROM ${this.table()} WHERE ${addedBy(since)} RETURNING ${REMOVED}`;
+    return sql(statement, [this.realm.guard, userId, ...(since ? [since] : [])]);
   }
 
   /** Returns one page of the guard's passkeys, and of the rows that only occupy an id, in the order of their ids. */

@@ -1,5 +1,14 @@
 import { event } from '../../kit';
 
+/** Where the key of a passkey is: in the device with which the user signs in, or in a security key. */
+export type AuthenticatorKind = 'platform' | 'roaming';
+
+/** By the transports that the browser has reported. Without any, that of the device, which keeps most passkeys. */
+export const authenticatorKind = (transports: readonly string[]): AuthenticatorKind =>
+  !transports.includes('internal') && transports.some((name) => ['usb', 'nfc', 'ble', 'smart-card'].includes(name))
+    ? 'roaming'
+    : 'platform';
+
 /**
  * A user registered a passkey, and can sign in with it. A good reason to mail the account's owner. A registration of an account
  * with a passkey emits it, too, after `Registered`.
@@ -11,6 +20,7 @@ export class PasskeyAdded {
     readonly userId: string,
     readonly credentialId: string,
     readonly guard: string,
+    readonly authenticator: AuthenticatorKind,
   ) {}
 }
 
@@ -25,6 +35,7 @@ export class PasskeyRemoved {
     readonly userId: string,
     readonly credentialId: string,
     readonly guard: string,
+    readonly authenticator: AuthenticatorKind,
   ) {}
 }
 

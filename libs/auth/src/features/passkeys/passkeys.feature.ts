@@ -1,5 +1,5 @@
 import { PasskeyFlow } from './passkey-flow';
-import { data, defineFeature, event, identity, limiter, mailing, schema, session } from '../../kit';
+import { data, defineFeature, event, identity, limiter, mailing, type manifest, schema, session } from '../../kit';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { ConditionalCreate, PasskeyManagement, PasskeyEnrolment, passkeyWay } from './passkey-enrolment';
@@ -50,11 +50,16 @@ export const passkeys = defineFeature('passkeys', {
     passkeyAdded: [event.informOn(PasskeyAdded, event.userIdOf)],
     passkeyRemoved: [event.informOn(PasskeyRemoved, event.userIdOf)],
   },
-  // Also for one on a security key: the events do not contain the kind of the authenticator.
-  credentialChanges: [
-    { credential: 'fido2-platform', change: 'create', source: event.informOn(PasskeyAdded, event.userIdOf) },
-    { credential: 'fido2-platform', change: 'delete', source: event.informOn(PasskeyRemoved, event.userIdOf) },
-  ],
+  credentialChanges: (['platform', 'roaming'] as const).flatMap(
+    (kind): manifest.Feature['credentialChanges'] & object => {
+      const ofKind = ({ userId, authenticator }: PasskeyAdded | PasskeyRemoved) =>
+        authenticator === kind ? userId : null;
+      return [
+        { credential: `fido2-${kind}`, change: 'create', source: event.informOn(PasskeyAdded, ofKind) },
+        { credential: `fido2-${kind}`, change: 'delete', source: event.informOn(PasskeyRemoved, ofKind) },
+      ];
+    },
+  ),
   events: PASSKEY_EVENTS,
   limits: {
     'svc-passkeys': limiter.perClient(({ passkeys: limit }) => limit),

@@ -39,6 +39,8 @@ declare module '../../foundation/realm/feature' {
      * that is required. Resolves to whether there was one; false for a kind of another feature.
      */
     readonly removeCredential?: (services: GuardServices, credential: NamedCredential) => Promise<boolean>;
+    /** What an operator sees of the credentials of a user beside their parts of the export of the account. No secret. */
+    readonly credentialFacts?: (services: GuardServices, userId: string) => Promise<Readonly<Record<string, unknown>>>;
   }
 }
 

@@ -5,7 +5,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { Sessions } from './sessions';
 import type { SessionEndReason } from './sessions.events';
 import { SessionNotFound } from './sessions.errors';
-import { Session } from './session.entity';
+import { ACTING, Session } from './session.entity';
 import { endOf, epoch } from './session.sql';
 
 /** A live session in the list of its owner. Times are ISO 8601 in UTC. */
@@ -18,6 +18,8 @@ export interface ListedSession {
   ip: string | null;
   user_agent: string | null;
   label: string | null;
+  /** Who uses it: an operator can act as the user. */
+  actor: 'user' | 'operator';
   /** Whether it is the session of the request. */
   current: boolean;
 }
@@ -41,7 +43,8 @@ declare module '../../foundation/realm/feature-data' {
   }
 }
 
-type Row = Pick<Session, 'id' | 'ip' | 'userAgent' | 'label'> & Record<'createdAt' | 'lastUsedAt' | 'endsAt', number>;
+type Row = Pick<Session, 'id' | 'ip' | 'userAgent' | 'label' | 'origin'> &
+  Record<'createdAt' | 'lastUsedAt' | 'endsAt', number>;
 
 /** Maximum number of sessions in a list, so that a user with very many sessions cannot fill the memory of a node. */
 const MAX_LISTED = 100;
@@ -69,7 +72,7 @@ export class SessionList {
     const { guard, options } = this.realm;
     const { idleTimeout } = options.sessions;
     const rows = await this.database.query<Row>(
-      `SELECT id, ${epoch('created_at')} AS "createdAt", ip, user_agent AS "userAgent", label,
+      `SELECT id, ${epoch('created_at')} AS "createdAt", ip, user_agent AS "userAgent", label, origin,
               ${epoch('last_used_at')} AS "lastUsedAt",
               ${epoch(endOf('$5'))} AS "endsAt"
          FROM ${this.database.table(Session)} s
@@ -79,7 +82,7 @@ export class SessionList {
       [guard, userId, this.clock.offset, current !== null && isUuid(current) ? current : '', idleTimeout || null],
     );
     const inOrder = rows.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
-    return inOrder.map(({ id, createdAt, lastUsedAt, endsAt, ip, userAgent, label }) => ({
+    return inOrder.map(({ id, createdAt, lastUsedAt, endsAt, ip, userAgent, label, origin }) => ({
       id,
       created_at: iso(createdAt),
       last_used_at: iso(lastUsedAt),
@@ -87,8 +90,22 @@ export class SessionList {
       ip,
       user_agent: userAgent,
       label,
+      actor: origin?.startsWith(ACTING) ? 'operator' : 'user',
       current: id === current,
     }));
+  }
+
+  /** When the user signed in the last time, of the sessions that are kept; null for none. */
+  async lastSignIn(userId: string): Promise<string | null> {
+    const newest = (condition: string): string => `
+      (SELECT ${epoch('created_at')} AS at FROM ${this.database.table(Session)}
+        WHERE guard = $1 AND user_id = $2 AND ${condition} AND coalesce(origin, '') NOT LIKE '${ACTING}%'
+        ORDER BY created_at DESC LIMIT 1)`;
+    const [row] = await this.database.query<{ at: number | null }>(
+      `SELECT max(at) AS at FROM (${newest('revoked_at IS NULL')} UNION ALL ${newest('revoked_at IS NOT NULL')}) s`,
+      [this.realm.guard, userId],
+    );
+    return isoOrNull(row!.at);
   }
 
   /** Ends a session of the user. @throws SessionNotFound for every other id */

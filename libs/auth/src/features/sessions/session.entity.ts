@@ -162,6 +162,9 @@ export class CreateSvcSessions1763700000000 extends CreatesTable {
   ];
 }
 
+/** Begins the origin of a session in which an operator acts as the user. */
+export const ACTING = 'operator:';
+
 /** The account elsewhere with which the user signed in, and the session of it there. */
 export interface SessionOrigin {
   /** The id of the account in the library. */

@@ -1,5 +1,5 @@
 import { Controller, Param, Req } from '@nestjs/common';
-import { FLAG, TEXT, TIME, UUID, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
+import { FLAG, TEXT, TIME, UUID, namedSchema, of, oneOf, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
 import { requires } from '../../request/gates/route-guard';
@@ -24,6 +24,7 @@ const LISTED = namedSchema(
     ip: orNull(TEXT),
     user_agent: orNull(TEXT),
     label: orNull(TEXT),
+    actor: of(oneOf('user', 'operator'), 'Who uses it: an operator can act as the user.'),
     current: of(FLAG, 'Whether it is the session of this request.'),
   }),
 );

@@ -72,6 +72,9 @@ export const twoFactor = defineFeature('twoFactor', {
     endAll: identity.endChallenges,
     takeover: removeFactor,
     removeCredential: removeNamedFactor,
+    credentialFacts: async (services, userId) => ({
+      recovery_codes: (await services.get(TwoFactor).recoveryCodeCount(userId)).remaining,
+    }),
     hasUnusableFactor: (services) => services.get(SecondFactors).hasUnusable,
   },
   userColumns: {

@@ -89,8 +89,15 @@ export function kindOf({ event, reason, guard, user_id, session_id, ip }: Securi
 /** `info` for a success, `warning` for a refusal or failure. */
 export type Severity = 'info' | 'warning';
 
-/** @param startsSession whether it is the outcome of a request that has started a session, which is a line of its own */
-type LineReader = (line: SecurityLine, startsSession: boolean) => void;
+/** The request that a line is about. */
+export interface LoggedRequest {
+  readonly request: object;
+  /** Whether it has started a session, which is a line of its own. */
+  readonly startsSession?: boolean;
+}
+
+/** @param about of the line of a request */
+type LineReader = (line: SecurityLine, about: Partial<LoggedRequest>) => void;
 
 /**
  * Writes security events to the logger of Nest or to the sink of the host, one object per line. The volume is limited.
@@ -117,8 +124,8 @@ export class SecurityLog implements OnApplicationShutdown {
     this.readers.push(reader);
   }
 
-  write(severity: Severity, line: SecurityLine, startsSession = false): void {
-    for (const reader of this.readers) reader(line, startsSession);
+  write(severity: Severity, line: SecurityLine, about: Partial<LoggedRequest> = {}): void {
+    for (const reader of this.readers) reader(line, about);
     if (!this.options.enabled) return;
     const suppressed = this.budget.admit(JSON.stringify([severity, kindOf(line)]));
     this.settleLater();

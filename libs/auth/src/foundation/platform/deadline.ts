@@ -85,10 +85,10 @@ export class RequestScope {
   private readonly requestDeadline = new RequestDeadline();
   private isAnswered = false;
 
-  private constructor() {}
+  private constructor(readonly request: object) {}
 
   static of(request: object & { [SCOPE]?: RequestScope }): RequestScope {
-    return (request[SCOPE] ??= new RequestScope());
+    return (request[SCOPE] ??= new RequestScope(request));
   }
 
   /** The scope of the current request; undefined outside a request. */

@@ -25,7 +25,7 @@ export type ChangeSource = (context: ChangeContext, send: InformOwner) => void;
 
 /** A change of a credential, in the words of OpenID CAEP 1.0 §3.3. */
 export interface CredentialChange {
-  readonly credential: 'password' | 'fido2-platform' | 'app';
+  readonly credential: 'password' | 'fido2-platform' | 'fido2-roaming' | 'app';
   readonly change: 'create' | 'update' | 'delete';
 }
 

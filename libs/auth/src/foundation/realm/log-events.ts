@@ -14,7 +14,8 @@ export type LineDetails = Omit<SecurityLine, 'event'>;
 export interface LoggedEvent<E extends object> {
   readonly event: Type<E>;
   readonly severity: Severity;
-  readonly details: (event: E, realms: Realms) => LineDetails;
+  /** Null for an event that changed nothing, which has no line. */
+  readonly details: (event: E, realms: Realms) => LineDetails | null;
   /** A counter of the events, and which details of the line are its attributes. */
   readonly counter?: readonly [metric: MetricName, ...attributes: ('guard' | 'purpose')[]];
 }
@@ -53,6 +54,7 @@ export function observeEvents(
     const [metric, ...attributes] = counter ?? [];
     events.on(event, (emitted) => {
       const line = details(emitted, realms);
+      if (!line) return;
       log.write(severity, { event: name as keyof SecurityEvents, ...line });
       if (metric) telemetry.count(metric, Object.fromEntries(attributes.map((of) => [`svc.auth.${of}`, line[of]!])));
     });

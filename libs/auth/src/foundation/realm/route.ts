@@ -18,7 +18,11 @@ export type SchemaOf = Schema | ((options: GuardConfig, manifests: readonly Feat
 /** The class of an exception that has no parameters, or a function that creates the exceptions of a guard. */
 export type Refusal =
   | (new () => AuthException)
-  | ((options: GuardConfig, manifests: readonly Feature[]) => AuthException | readonly AuthException[]);
+  | ((
+      options: GuardConfig,
+      manifests: readonly Feature[],
+      services: RealmScope,
+    ) => AuthException | readonly AuthException[]);
 
 /** Changes the answer of a handler that has succeeded, or the headers of its response. */
 export interface AnswerStep {

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 import { type ExecutionContext, Inject, Injectable, Logger } from '@nestjs/common';
-import { SecurityLog } from '../../foundation/observability/security-log';
+import { type LoggedRequest, SecurityLog } from '../../foundation/observability/security-log';
 import { type Span, reasonOf, telemetry } from '../../foundation/observability/telemetry';
 import {
   CORE_REASONS,
@@ -133,13 +133,15 @@ export class RequestObserver {
       this.measure(operation, outcome, start, span);
       const signedIn = aboutAnswer(answer);
       const about = { ...aboutRequest(request), ...signedIn };
-      if (!quiet) this.write(operation, outcome, about, undefined, signedIn.session_id !== undefined);
+      const startsSession = signedIn.session_id !== undefined;
+      if (!quiet) this.write(operation, outcome, about, { request, startsSession });
       return answer;
     } catch (error) {
       const reason = reasonOf(error, this.reasons);
       this.measure(operation, 'failed', start, span, reason);
       const { userId } = error instanceof AuthException ? error.logDetails : {};
-      this.write(operation, 'failed', { ...aboutRequest(request), ...(userId && { user_id: userId }) }, reason);
+      const about = { ...aboutRequest(request), ...(userId && { user_id: userId }), reason };
+      this.write(operation, 'failed', about, { request });
       throw error;
     }
   }
@@ -151,10 +153,11 @@ export class RequestObserver {
     if (reason === 'too_many_failures') telemetry.count('svc.auth.rate_limit.refusals', this.attributes(operation));
   }
 
-  private write(operation: Operation, outcome: Outcome, about: About, reason?: Reason, startsSession = false): void {
+  private write(operation: Operation, outcome: Outcome, line: Omit<SecurityLine, 'event'>, about: LoggedRequest): void {
     const { guard } = this.realm;
     const severity = outcome === 'failed' ? 'warning' : 'info';
-    this.log.write(severity, { event: `auth.${operation}.${outcome}`, reason, guard, ...about }, startsSession);
+    const { reason, ...rest } = line;
+    this.log.write(severity, { event: `auth.${operation}.${outcome}`, reason, guard, ...rest }, about);
   }
 
   private attributes(operation: Operation) {
@@ -211,14 +214,8 @@ export class GateRefusalLog {
     if (reason === 'too_many_requests') telemetry.count('svc.auth.rate_limit.refusals', attributes);
     const { userId } = error instanceof AuthException ? error.logDetails : {};
     const about = aboutRequest(request);
-    this.log.write('warning', {
-      event: 'auth.guard.refused',
-      reason,
-      guard,
-      operation,
-      ...about,
-      ...(userId && { user_id: userId }),
-    });
+    const line = { event: 'auth.guard.refused', reason, guard, operation, ...about } as const;
+    this.log.write('warning', { ...line, ...(userId && { user_id: userId }) }, { request });
   }
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../foundation/security-store/security-store';
 import { TooManyFailures } from '../throttling/throttling.errors';
 import { AccountLockout } from './lockout';
-import type { LockKey } from './lockout.store';
+import { type LockKey, LoginLocks, USER_PURPOSES, mailLock, userLock } from './lockout.store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackgroundWork, RequestScope, isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
@@ -202,7 +202,7 @@ export class AttemptGuard {
     const check = async (): Promise<T | null> => {
       const verified = await verify();
       // Within the attempt: if the release fails, the attempt is taken back, because it was no failure.
-      if (verified !== null && released) await afterProof(() => this.lockout.release(released(verified)));
+      if (verified !== null && released) await afterProof(() => this.lockout.release(released(verified), lock));
       return verified;
     };
     const attempts = this.failures.attempt(
@@ -218,5 +218,68 @@ export class AttemptGuard {
     return attempts.catch((error: unknown) => {
       throw error instanceof AfterProof ? error.error : error;
     });
+  }
+}
+
+/** A lock after failed attempts. */
+export interface ShownLock {
+  readonly purpose: LockKey['purpose'];
+  /** Seconds until it ends; null for one that ends only when it is released. */
+  readonly seconds: number | null;
+}
+
+/** A limit on the failures of an account in a period, all clients together. */
+export interface ShownLimit {
+  readonly name: string;
+  readonly failures: number;
+  /** The number of failures that closes it. */
+  readonly most: number;
+  /** Seconds until the period ends. */
+  readonly seconds: number;
+}
+
+/** Shows and releases the locks and the limits of one account, for an operator. */
+@Injectable()
+export class AccountLocks {
+  constructor(
+    private readonly lockout: AccountLockout,
+    private readonly locks: LoginLocks,
+    private readonly limits: FailureLimits,
+    private readonly store: SecurityStore,
+  ) {}
+
+  async show(userId: string): Promise<{ locks: ShownLock[]; limits: ShownLimit[] }> {
+    const keys = await this.keysOf(userId);
+    const [seconds, limits] = [
+      await Promise.all(keys.map((key) => this.lockout.secondsLocked(key))),
+      this.limits.ofAccount(keys, userId),
+    ];
+    const buckets = await Promise.all(limits.map((one) => this.store.peek(one)));
+    return {
+      locks: keys
+        .map(({ purpose }, at) => ({ purpose, seconds: seconds[at]! }))
+        .filter((lock) => lock.seconds > 0)
+        .map((lock) => (Number.isFinite(lock.seconds) ? lock : { ...lock, seconds: null })),
+      limits: limits
+        .map(({ key, max: most }, at) => {
+          const { counted: failures, secondsLeft } = buckets[at]!;
+          return { name: key.split(':')[2]!, failures, most, seconds: Math.ceil(secondsLeft) };
+        })
+        .filter(({ failures }) => failures > 0),
+    };
+  }
+
+  /** @param email of the account, whose mailed codes have a counter as well; null without one */
+  async release(userId: string, email: string | null): Promise<void> {
+    const keys = await this.keysOf(userId);
+    await this.lockout.release([...keys, ...(email === null ? [] : [mailLock(email)])]);
+    // A client that has failed too often waits for the rest of its minute.
+    for (const one of this.limits.ofAccount(keys, userId)) await this.store.settle([one], 'succeeded');
+  }
+
+  /** The counters of failures that can lock a user. */
+  private async keysOf(userId: string): Promise<LockKey[]> {
+    const ofUser = USER_PURPOSES.map((purpose) => userLock(purpose, userId));
+    return [...(await this.locks.ofUserId(userId)), ...ofUser];
   }
 }

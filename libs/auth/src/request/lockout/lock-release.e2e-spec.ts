@@ -14,7 +14,7 @@ describe('the release of a lock', () => {
     for (let i = 0; i < 3; i++) await t.login(UNVERIFIED, 'wrong').expect(422);
     const releases = t.app.get(LockRelease, { strict: false, each: true }) as unknown as LockRelease[];
     const released = await Promise.all(releases.map((each) => each.release('login', UNVERIFIED)));
-    expect(released.flat()).toEqual([{ purpose: 'login', subject: `idn:${UNVERIFIED}`, lockedGuards: [] }]);
+    expect(released.flat()).toMatchObject([{ purpose: 'login', subject: `idn:${UNVERIFIED}`, lockedGuards: [] }]);
     await t.stop();
   });
 });

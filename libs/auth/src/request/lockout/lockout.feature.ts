@@ -1,4 +1,4 @@
-import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
+import { AccountLocks, AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import type { ChangeSource } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
@@ -28,7 +28,16 @@ export const lockout = defineFeature('lockout', {
   informs: { accountLocked: [informOnLock] },
   events: LOCKOUT_EVENTS,
   commands: { locks: LOCKS_COMMAND },
-  providers: [AttemptGuard, FailureLimiter, FailureLimits, LockoutStore, LockRelease, LoginLocks, AccountLockout],
+  providers: [
+    AttemptGuard,
+    FailureLimiter,
+    FailureLimits,
+    LockoutStore,
+    LockRelease,
+    LoginLocks,
+    AccountLockout,
+    AccountLocks,
+  ],
   data: {
     entities: [{ entity: LockoutCounter, migration: CreateSvcLockouts1763800000000 }],
     erase: [{ entity: LockoutCounter, column: 'subject', values: erasedSubjects }],

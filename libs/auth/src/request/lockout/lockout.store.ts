@@ -145,30 +145,29 @@ export class LockoutStore {
   /** Deletes counters at all guards of the source, in their order, and resolves to those that existed. */
   async remove(keys: readonly LockKey[]): Promise<Released[]> {
     const { guards, names } = this.realm.source;
-    const rows = await this.database.query<LockKey & Lock & { guard: string }>(
+    const rows = await this.database.query<LockKey & Lock & { guard: string; attempts: number }>(
       `DELETE FROM ${this.table()}
         WHERE guard = ANY($1::text[]) AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
           AND id = ANY(ARRAY(
          SELECT id FROM ${this.table()}
           WHERE guard = ANY($1::text[]) AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
           ORDER BY array_position($1::text[], guard::text), id FOR UPDATE))
-       RETURNING guard, purpose, subject, ${lockOf('$4')}`,
+       RETURNING guard, purpose, subject, attempts, ${lockOf('$4')}`,
       [names, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject), this.clock.offset],
     );
     const released = new Map(
       rows.map(({ purpose, subject }) => [JSON.stringify([purpose, subject]), { purpose, subject }]),
     );
     return [...released.values()].map((key) => {
+      const own = rows.filter(({ purpose, subject }) => purpose === key.purpose && subject === key.subject);
       const isLocked = ({ guard, features, lockout }: GuardConfig): boolean =>
-        features.lockout &&
-        rows.some(
-          (row) =>
-            row.guard === guard &&
-            row.purpose === key.purpose &&
-            row.subject === key.subject &&
-            secondsHeld(row, lockout.releaseAfter) > 0,
-        );
-      return { ...key, lockedGuards: guards.filter(isLocked).map(({ guard }) => guard) };
+        features.lockout && own.some((row) => row.guard === guard && secondsHeld(row, lockout.releaseAfter) > 0);
+      return {
+        ...key,
+        lockedGuards: guards.filter(isLocked).map(({ guard }) => guard),
+        attempts: Math.max(...own.map(({ attempts }) => attempts)),
+        wasLocked: own.some(({ lockedAt }) => lockedAt !== null),
+      };
     });
   }
 
@@ -226,6 +225,10 @@ export interface LockKey {
 export interface Released extends LockKey {
   /** The guards at which it was locked. None for a counter of fewer failures, and for a lock that had expired. */
   readonly lockedGuards: readonly string[];
+  /** The largest number of attempts that it had counted at one guard. */
+  readonly attempts: number;
+  /** Whether a lock was set, which may have expired. */
+  readonly wasLocked: boolean;
 }
 
 /**

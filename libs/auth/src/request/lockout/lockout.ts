@@ -105,13 +105,18 @@ export class AccountLockout {
     }
   }
 
-  /** Clears counters, locked or not, and resolves to those that existed. */
-  async release(keys: readonly LockKey[]): Promise<Released[]> {
+  /**
+   * Clears counters, locked or not, and resolves to those that existed.
+   *
+   * @param succeeded the counter of the attempt that has succeeded, which counts it until now
+   */
+  async release(keys: readonly LockKey[], succeeded?: LockKey): Promise<Released[]> {
     if (!this.store.isUsed) return [];
     const counted = keys.filter(({ subject }) => subject);
     const released = await this.unlessMissing(this.store.remove(counted), []);
-    for (const { purpose, subject } of released) {
-      this.events.emit(new AccountReleased(purpose, subject, this.realm.guard));
+    for (const { purpose, subject, attempts, wasLocked } of released) {
+      const isOwn = succeeded?.purpose === purpose && succeeded.subject === subject && !wasLocked;
+      this.events.emit(new AccountReleased(purpose, subject, this.realm.guard, attempts - (isOwn ? 1 : 0)));
     }
     return released;
   }
@@ -134,8 +139,10 @@ export class AccountLockout {
   /** The fault that ended the check may last: then the attempt is returned after the response, when the database answers. */
   private returnAttempt(key: LockKey, reserved: readonly Reserved[]): Promise<void> {
     return bestEffort('returning an attempt that was not a failure', async () => {
-      if (!hasLocked(await this.store.returnAttempt(reserved))) return;
-      this.events.emit(new AccountReleased(key.purpose, key.subject, this.realm.guard));
+      const returned = await this.store.returnAttempt(reserved);
+      if (!hasLocked(returned)) return;
+      const attempts = Math.max(...returned.map((counted) => counted.attempts));
+      this.events.emit(new AccountReleased(key.purpose, key.subject, this.realm.guard, attempts));
     });
   }
 
@@ -228,6 +235,8 @@ export class AccountReleased {
     readonly purpose: LockPurpose,
     readonly subject: string,
     readonly guard: string,
+    /** Attempts that it had counted, without the one that has succeeded unless that one set a lock: 0 if none had failed. */
+    readonly failures: number,
   ) {}
 }
 
@@ -252,6 +261,10 @@ export const LOCKOUT_EVENTS: LoggedEvents = {
     details: ofLock,
     counter: ['svc.auth.account.locks', 'guard', 'purpose'],
   },
-  // Each success with a password clears its own counted attempt: usually nothing was locked.
-  'auth.account.failures_cleared': { event: AccountReleased, severity: 'info', details: ofLock },
+  // Each success with a password clears its own counted attempt: usually nothing had failed.
+  'auth.account.failures_cleared': {
+    event: AccountReleased,
+    severity: 'info',
+    details: (released) => (released.failures > 0 ? ofLock(released) : null),
+  },
 };

@@ -1,5 +1,6 @@
 import { Header, HttpCode, RequestMapping, RequestMethod, applyDecorators } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { RealmScope } from '../../foundation/realm/realm';
 import type { AuthException } from '../../foundation/platform/errors';
 import {
   INTEGER,
@@ -15,7 +16,7 @@ import {
 import { type Feature, isOnAt } from '../../foundation/realm/feature';
 import { Declared, type RouteDeclaration } from '../../foundation/realm/route';
 import { HasherBusy } from '../../identity/password/hash-queue';
-import { SignInRefused } from '../../identity/tokens/access-tokens';
+import { AccountStandings, SignInRefused } from '../../identity/tokens/access-tokens';
 import { Authenticated, Public } from '../gates/authenticated';
 import { OriginGate, SenderGate } from '../gates/sender.gate';
 import { requires } from '../gates/route-guard';
@@ -129,6 +130,6 @@ export const lockRefusal =
   ({ features, lockout }: GuardConfig): AuthException[] =>
     features.lockout ? [new AccountIsLocked(field, lockout.releaseAfter || Infinity)] : [];
 
-/** The refusal of a user whom the host does not let sign in. */
-export const signInRefusal = ({ hooks }: GuardConfig): AuthException[] =>
-  hooks.canSignIn ? [new SignInRefused()] : [];
+/** The refusal of a user whom the host or a feature does not let sign in. */
+export const signInRefusal = (_: GuardConfig, __: readonly Feature[], services: RealmScope): AuthException[] =>
+  services.get(AccountStandings).mayRefuse ? [new SignInRefused()] : [];

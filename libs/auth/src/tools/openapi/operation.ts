@@ -98,7 +98,7 @@ export function operationObject(
   const refusals = [
     ...routeFailures(route, gates, options, body !== null && !ofRefresh),
     ...(declared.refusals ?? []).flatMap((refusal) =>
-      isException(refusal) ? new refusal() : refusal(options, manifests),
+      isException(refusal) ? new refusal() : refusal(options, manifests, scope),
     ),
   ];
   const parameters = Object.entries(declared.parameters ?? {}).map(([name, { description, ...schema }]) => {

@@ -16,7 +16,7 @@ export async function account(id, again) {
   const view = { ...shown, again };
   const attempts = lastSignIns(lines);
   return [
-    card(view, attempts),
+    card(view),
     sessions(view),
     protection(view),
     ...credentials(view),
@@ -30,14 +30,13 @@ const inTime = (seconds) => ago(Date.now() + seconds * 1000);
 
 const fact = (what, ...value) => h('div', {}, h('dt', {}, what), h('dd', {}, value));
 
-function card(view, attempts) {
+function card(view) {
   const { user, suspension, locks, sessions: open, credentials: held } = view;
   const name = user.email ?? user.identifier ?? String(user.id);
   const copy = async () => {
     await navigator.clipboard.writeText(String(user.id));
     say('The id is copied.', 'plain');
   };
-  const last = attempts.find(({ outcome }) => outcome === 'succeeded');
   const state = suspension
     ? badge('Suspended', 'bad')
     : locks.length
@@ -68,7 +67,10 @@ function card(view, attempts) {
     h(
       'dl',
       { class: 'facts' },
-      fact('Last sign-in', last ? ago(last.at) : 'not in the newest history'),
+      fact('Created', view.created_at ? ago(view.created_at) : 'not known'),
+      fact('Last sign-in', view.last_sign_in_at ? ago(view.last_sign_in_at) : 'no session is kept'),
+      fact('Password', view.has_password ? 'set' : 'none'),
+      held.recovery_codes !== undefined && fact('Recovery codes left', String(held.recovery_codes)),
       fact('Open sessions', String(open.length)),
       fact('Passkeys', String(held.passkeys?.length ?? 0)),
       fact('Access keys', String(held.access_keys?.length ?? 0)),
@@ -219,7 +221,9 @@ function sessions(view) {
   const row = (one) => {
     const name = one.label ?? deviceOf(one.user_agent);
     return [
-      [h('strong', {}, name), one.id === acting && [' ', badge('you', 'good')]].flat().filter(Boolean),
+      [h('strong', {}, name), one.actor === 'operator' && [' ', badge(one.id === acting ? 'you' : 'support', 'good')]]
+        .flat()
+        .filter(Boolean),
       ago(one.last_used_at),
       ago(one.created_at),
       one.ip ?? '–',

@@ -2,7 +2,7 @@ import { h } from '../dom.js';
 import { button, isSilent, say, textOf } from '../feedback.js';
 import { form } from '../form.js';
 import { openQuestion } from './question.js';
-import { can, me, operators } from './session.js';
+import { can, operators } from './session.js';
 
 /** What each ability allows, after “You may not”. */
 const ABILITIES = {
@@ -18,16 +18,16 @@ const ABILITIES = {
 const lacks = (ability) => `Your role may not ${ABILITIES[ability]}. Ask an administrator.`;
 
 /** Why the server refused a request about an account, in a sentence that says what to do. */
-export async function refusalOf(error, { ability = 'read', user, repeat = '' } = {}) {
+export function refusalOf(error, { ability = 'read', repeat = '' } = {}) {
   const { status, message, reason, retryAfter } = error;
   if (reason === 'cancelled')
     return 'Nothing was changed: you did not confirm that it is you. What you typed is still here.';
   if (status === 403 && message.includes('svc.operators.')) return lacks(ability);
-  if (status === 403 && user)
-    return String(user.id) === String((await me()).id)
-      ? 'This is your own account. No operator changes the own account: use the console.'
-      : 'This account belongs to an operator. No operator changes another one: use the console.';
-  if (status === 404 && message.includes('user')) return 'This account does not exist any more.';
+  if (reason === 'own_account')
+    return 'This is your own account. No operator changes the own account: use the console.';
+  if (reason === 'operator_protected')
+    return 'This account belongs to an operator. No operator changes another one: use the console.';
+  if (reason === 'no_such_user') return 'This account does not exist any more.';
   if (status === 404) return 'It does not exist any more: it has ended or was removed in the meantime.';
   if (status === 429)
     return `Too many requests. Try again ${retryAfter ? `in ${retryAfter} seconds` : 'in a minute'}. What you typed is still here.`;
@@ -40,11 +40,11 @@ export async function refusalOf(error, { ability = 'read', user, repeat = '' } =
 const FIELDS = { until: ['Choose a time from now to ten years ahead.'] };
 
 /** An error whose sentence is shown as it is, and which keeps the errors of the fields. */
-export const told = async (error, about) => {
+export const told = (error, about) => {
   if (isSilent(error) && error.reason !== 'cancelled') return error;
   const named = error.status === 422 ? Object.entries(error.errors) : [];
   const errors = Object.fromEntries(named.map(([name, texts]) => [name, FIELDS[name] ?? texts]));
-  return Object.assign(new Error(await refusalOf(error, about)), { errors });
+  return Object.assign(new Error(refusalOf(error, about)), { errors });
 };
 
 /** A button of an action. If the role of the operator does not allow it, the button says so instead. */
@@ -86,7 +86,7 @@ export async function act(view, action) {
         await onDone?.(answer, values);
         close(true);
       } catch (error) {
-        throw await told(error, { ability, user, repeat });
+        throw told(error, { ability, repeat });
       }
     };
     const entry = form([REASON, ...fields], { label, danger, work });

@@ -79,9 +79,6 @@ function titleOf({ operation, reason, actor }) {
   return OPERATIONS[operation] ?? inWords(operation);
 }
 
-/** Every sign-in of a user has one. That of a release by an operator is shown. */
-const isNoise = ({ operation, reason }) => operation === 'auth.account.failures_cleared' && reason === 'login';
-
 /** Which lines are attempts of the user to sign in. */
 const isSignIn = ({ operation, actor }) =>
   (operation === 'auth.session.started' && actor === 'user') ||
@@ -115,11 +112,8 @@ const rowOf = (line, own) => {
 
 const PAGE = 20;
 
-async function pageOf(user, before = '') {
-  const query = `limit=${PAGE}${before && `&before=${before}`}`;
-  const { data, next } = await operators('GET', `/users/${encodeURIComponent(user.id)}/history?${query}`);
-  return { data: data.filter((line) => !isNoise(line)), next };
-}
+const pageOf = (user, before = '') =>
+  operators('GET', `/users/${encodeURIComponent(user.id)}/history?limit=${PAGE}${before && `&before=${before}`}`);
 
 /** The newest lines. An account without a history has none. */
 export const newest = (user) => pageOf(user);

@@ -39,7 +39,7 @@ export async function sessions() {
   ];
 }
 
-function row({ id, user_agent, ip, created_at, last_used_at, expires_at, current }, name, again) {
+function row({ id, user_agent, ip, created_at, last_used_at, expires_at, actor, current }, name, again) {
   const end = async () => {
     await auth.endSession(id);
     await again();
@@ -47,7 +47,12 @@ function row({ id, user_agent, ip, created_at, last_used_at, expires_at, current
   };
   return item(
     'h2',
-    [deviceIcon(user_agent), name, current && badge(t`This device`, 'good')],
+    [
+      deviceIcon(user_agent),
+      name,
+      current && badge(t`This device`, 'good'),
+      actor === 'operator' && badge(t`Support`, 'bad'),
+    ],
     [
       [t`Last used`, ago(last_used_at)],
       [t`Signed in`, ago(created_at)],

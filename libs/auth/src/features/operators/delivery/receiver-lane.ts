@@ -31,35 +31,27 @@ async function post(
   now: Date,
 ): Promise<Answer> {
   const credentials = typeof authorization === 'function' ? await authorization() : authorization;
-  const response = await fetch(endpoint, {
-    method: 'POST',
-    body: token,
-    headers: {
-      'Content-Type': 'application/secevent+jwt',
-      Accept: 'application/json',
-      'User-Agent': '@svc/auth',
-      ...(credentials !== undefined && { Authorization: credentials }),
-    },
-    redirect: 'manual',
-    signal,
-  });
-  const outcome = pushOutcome(response.status);
-  const code = outcome === 'refused' ? await errorCode(response) : undefined;
-  const asked = askedPause(response.headers.get('retry-after'), now);
-  return {
-    outcome,
-    asked,
-    failure: outcome === 'accepted' ? null : `status ${response.status}${code ? ` ${code}` : ''}`,
+  const headers = {
+    'Content-Type': 'application/secevent+jwt',
+    Accept: 'application/json',
+    'User-Agent': '@svc/auth',
+    ...(credentials !== undefined && { Authorization: credentials }),
   };
+  const response = await fetch(endpoint, { method: 'POST', body: token, headers, redirect: 'manual', signal });
+  const outcome = pushOutcome(response.status);
+  const asked = askedPause(response.headers.get('retry-after'), now);
+  if (outcome === 'accepted') return { outcome, failure: null };
+  const code = outcome === 'refused' ? await errorCode(response) : '';
+  return { outcome, asked, failure: `status ${response.status} ${code}`.trim() };
 }
 
 /** The member `err` of a refusal (RFC 8935 §2.3). Other texts of a receiver are neither stored nor logged. */
-async function errorCode(response: Response): Promise<string | undefined> {
+async function errorCode(response: Response): Promise<string> {
   try {
     const { err } = JSON.parse(await http.responseText(response, MOST_BYTES, 'the receiver')) as { err?: unknown };
-    return typeof err === 'string' && /^\w{1,64}$/.test(err) ? err : undefined;
+    return typeof err === 'string' && /^\w{1,64}$/.test(err) ? err : '';
   } catch {
-    return undefined;
+    return '';
   }
 }
 
@@ -136,20 +128,14 @@ export class ReceiverLane {
 
   private async deliver({ position, attempts, claims }: ClaimedEvent): Promise<PushOutcome> {
     const { outcome, failure, asked } = await this.attempt(claims);
-    if (outcome === 'accepted') {
-      await this.store.remove(position);
-      return outcome;
+    if (outcome === 'accepted') await this.store.remove(position);
+    else if (this.stopping.signal.aborted) await this.store.release(position, null, 0);
+    else {
+      const seconds = nextAttempt(outcome, attempts, asked);
+      await this.store.release(position, failure, seconds);
+      const lost = `a security event for ${this.receiver.name} was given up after ${attempts} attempts: ${failure}`;
+      if (seconds === null) this.logger.error(lost);
     }
-    if (this.stopping.signal.aborted) {
-      await this.store.release(position, null, 0);
-      return outcome;
-    }
-    const seconds = nextAttempt(outcome, attempts, asked);
-    await this.store.release(position, failure, seconds);
-    if (seconds === null)
-      this.logger.error(
-        `a security event for ${this.receiver.name} was given up after ${attempts} attempts: ${failure}`,
-      );
     return outcome;
   }
 

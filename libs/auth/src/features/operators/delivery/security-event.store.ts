@@ -35,7 +35,7 @@ const KEPT_DAYS = 30;
 /** Number of rows that one statement gives up, and that one step of the pruning deletes. */
 const PAGE = 500;
 
-const NOW = (parameter: string): string => `clock_timestamp() + ${parameter}::interval`;
+const NOW = 'clock_timestamp() + $2::interval';
 
 /** Contains all queries of security events, restricted to the realm's guard. Times are from the database's clock. */
 @Injectable()
@@ -48,19 +48,15 @@ export class SecurityEventStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores tokens in their order. @param sql the transaction of the change, if there is one */
-  async add(events: readonly NewSecurityEvent[], sql: pg.Sql = this.database.query): Promise<void> {
-    await sql(
+  /** Stores tokens in their order. */
+  async add(events: readonly NewSecurityEvent[]): Promise<void> {
+    await this.run(
       `INSERT INTO ${this.table()} (guard, user_id, receiver, claims, created_at, due_at)
-       SELECT $1, e.user_id, e.receiver, e.claims::json, ${NOW('$2')}, ${NOW('$2')}
+       SELECT $1, e.user_id, e.receiver, e.claims::json, ${NOW}, ${NOW}
          FROM unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY e (user_id, receiver, claims, n) ORDER BY e.n`,
-      [
-        this.realm.guard,
-        this.clock.offset,
-        events.map(({ userId }) => userId),
-        events.map(({ receiver }) => receiver),
-        events.map(({ claims }) => JSON.stringify(claims)),
-      ],
+      events.map(({ userId }) => userId),
+      events.map(({ receiver }) => receiver),
+      events.map(({ claims }) => JSON.stringify(claims)),
     );
   }
 
@@ -72,17 +68,18 @@ export class SecurityEventStore {
    * the receiver for it, if it could find them by plain columns.
    */
   claim(receiver: string, most: number): Promise<ClaimedEvent[]> {
-    return this.database.query(
+    return this.run(
       `WITH heads AS MATERIALIZED (
          SELECT e.position FROM ${this.table()} e
-          WHERE e.guard = $1 AND e.receiver = $2 AND e.dead_at IS NULL AND e.due_at <= ${NOW('$3')}
+          WHERE e.guard = $1 AND e.receiver = $3 AND e.dead_at IS NULL AND e.due_at <= ${NOW}
             AND e.position = (SELECT f.position FROM ${this.table()} f WHERE f.user_id = e.user_id AND f.dead_at IS NULL
                   AND f.guard || ' ' || f.receiver = e.guard || ' ' || e.receiver ORDER BY f.position LIMIT 1)
           ORDER BY e.due_at, e.position LIMIT $4)
-       UPDATE ${this.table()} SET attempts = attempts + 1, due_at = ${NOW('$3')} + interval '${CLAIM_SECONDS} seconds'
-        WHERE position IN (SELECT position FROM heads) AND dead_at IS NULL AND due_at <= ${NOW('$3')}
+       UPDATE ${this.table()} SET attempts = attempts + 1, due_at = ${NOW} + interval '${CLAIM_SECONDS} seconds'
+        WHERE position IN (SELECT position FROM heads) AND dead_at IS NULL AND due_at <= ${NOW}
        RETURNING position, attempts, claims`,
-      [this.realm.guard, receiver, this.clock.offset, most],
+      receiver,
+      most,
     );
   }
 
@@ -93,43 +90,41 @@ export class SecurityEventStore {
 
   /** Ends the claim of a token. @param seconds until the next attempt; null to give the token up */
   async release(position: string, failure: string | null, seconds: number | null): Promise<void> {
-    await this.database.query(
-      `UPDATE ${this.table()} SET failure = coalesce($2, failure), due_at = ${NOW('$3')} + coalesce($4::int, 0) * interval '1 second',
-              dead_at = CASE WHEN $4::int IS NULL THEN ${NOW('$3')} END
-        WHERE position = $1`,
-      [position, failure, this.clock.offset, seconds],
+    await this.run(
+      `UPDATE ${this.table()} SET failure = coalesce($4, failure), due_at = ${NOW} + coalesce($5::int, 0) * interval '1 second',
+              dead_at = CASE WHEN $5::int IS NULL THEN ${NOW} END
+        WHERE guard = $1 AND position = $3`,
+      position,
+      failure,
+      seconds,
     );
   }
 
   /** Gives up the oldest tokens of a receiver that does not answer, and resolves to their number. */
   async giveUp(receiver: string): Promise<number> {
-    const given = await this.database.query(
+    const given = await this.run(
       `WITH oldest AS MATERIALIZED (
-         SELECT position, created_at FROM ${this.table()} WHERE guard = $1 AND receiver = $2 AND dead_at IS NULL
+         SELECT position, created_at FROM ${this.table()} WHERE guard = $1 AND receiver = $3 AND dead_at IS NULL
           ORDER BY due_at LIMIT ${PAGE})
-       UPDATE ${this.table()} SET dead_at = ${NOW('$3')}, failure = coalesce(failure, 'not attempted')
-        WHERE position IN (SELECT position FROM oldest WHERE created_at <= ${NOW('$3')} - interval '${PATIENT_DAYS} days')
+       UPDATE ${this.table()} SET dead_at = ${NOW}, failure = coalesce(failure, 'not attempted')
+        WHERE position IN (SELECT position FROM oldest WHERE created_at <= ${NOW} - interval '${PATIENT_DAYS} days')
        RETURNING 1`,
-      [this.realm.guard, receiver, this.clock.offset],
+      receiver,
     );
     return given.length;
   }
 
   /** Whether a token was given up. */
   async hasDead(): Promise<boolean> {
-    const rows = await this.database.query(
-      `SELECT 1 FROM ${this.table()} WHERE guard = $1 AND dead_at IS NOT NULL LIMIT 1`,
-      [this.realm.guard],
-    );
-    return rows.length > 0;
+    const statement = `SELECT 1 FROM ${this.table()} WHERE guard = $1 AND dead_at IS NOT NULL LIMIT 1`;
+    return (await this.database.query(statement, [this.realm.guard])).length > 0;
   }
 
   /** Makes the tokens due again that were given up, and resolves to their number. */
   async revive(): Promise<number> {
-    const revived = await this.database.query(
-      `UPDATE ${this.table()} SET dead_at = NULL, attempts = 0, created_at = ${NOW('$2')}, due_at = ${NOW('$2')}
+    const revived = await this.run(
+      `UPDATE ${this.table()} SET dead_at = NULL, attempts = 0, created_at = ${NOW}, due_at = ${NOW}
         WHERE guard = $1 AND dead_at IS NOT NULL RETURNING 1`,
-      [this.realm.guard, this.clock.offset],
     );
     return revived.length;
   }
@@ -137,15 +132,19 @@ export class SecurityEventStore {
   /** Deletes old tokens that were given up, and those of receivers that no options name any more. Resolves to their number. */
   prune(): Promise<number> {
     const page = async (): Promise<pg.SweptPage<true>> => {
-      const deleted = await this.database.query(
+      const deleted = await this.run(
         `WITH page AS MATERIALIZED (
-           SELECT position FROM ${this.table()} WHERE guard = $1 AND (dead_at <= ${NOW('$2')} - interval '${KEPT_DAYS} days'
-                  OR created_at <= ${NOW('$2')} - interval '${KEPT_DAYS + PATIENT_DAYS} days') LIMIT ${PAGE})
+           SELECT position FROM ${this.table()} WHERE guard = $1 AND (dead_at <= ${NOW} - interval '${KEPT_DAYS} days'
+                  OR created_at <= ${NOW} - interval '${KEPT_DAYS + PATIENT_DAYS} days') LIMIT ${PAGE})
          DELETE FROM ${this.table()} WHERE position IN (SELECT position FROM page) RETURNING 1`,
-        [this.realm.guard, this.clock.offset],
       );
       return { removed: deleted.length, next: deleted.length < PAGE ? null : true };
     };
     return pg.sweep(true, page, pg.isMissing);
+  }
+
+  /** Runs a statement whose first parameters are those of the guard and of {@link NOW}. */
+  private run<Row>(statement: string, ...values: unknown[]): Promise<Row[]> {
+    return this.database.query(statement, [this.realm.guard, this.clock.offset, ...values]);
   }
 }

@@ -71,6 +71,9 @@ describe('the history of an account', () => {
       'two_factor.enabled',
       'two_factor_enrol.succeeded',
     ]);
+    // Also of events, which the user has caused in a request.
+    const disabled = lines.find(({ operation }) => operation === 'auth.two_factor.disabled');
+    expect(disabled).toMatchObject({ actor: 'user', ip: '127.0.0.1' });
     const { fid } = claimsOf(token);
     const started = { operation: 'auth.session.started', outcome: 'succeeded', reason: null, actor: 'user' };
     const start = lines.find((line) => line.operation === 'auth.session.started' && line.session === fid)!;
@@ -89,11 +92,11 @@ describe('the history of an account', () => {
   });
 
   it('has the refused sign-ins of its user, and none of an unknown one', async () => {
-    await t.login(ADA, 'wrong').expect(422);
+    await t.login(ADA, 'wrong').set('User-Agent', AGENT).expect(422);
     await t.login('nobody@example.com', 'wrong').expect(422);
     const refused = (await historyOf(t, ada.token)).find(({ operation }) => operation === 'auth.login.failed');
     expect(refused).toMatchObject({ outcome: 'failed', reason: 'wrong_password' });
-    expect(refused).toMatchObject({ actor: 'user', session: null, ip: '127.0.0.1' });
+    expect(refused).toMatchObject({ actor: 'user', session: null, ip: '127.0.0.1', user_agent: AGENT });
     expect(new Set((await stored(t)).map(({ user_id: id }) => id))).toEqual(new Set(['1']));
   });
 

@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Realm, deadline, event, identity, pg, session } from '../../../kit';
-import { BackgroundRows } from '../background-rows';
+import { Realm, deadline, event, http, identity, pg, session } from '../../../kit';
 import { type AuditActor, type HistoryQuery, causerOf, enderOf, isTaken, outcomeOf } from './audit.policy';
 import { type AuditEntry, AuditStore, type AuditedLine, type HistoryPage, type NewLine } from './audit.store';
 
@@ -50,7 +49,7 @@ interface WaitingLine {
 @Injectable()
 export class AuditTrail implements OnModuleInit, OnModuleDestroy {
   /** Refusals wait by themselves: anyone can cause them, and they must not displace other lines. */
-  private readonly waiting: readonly [lines: BackgroundRows<WaitingLine>, refusals: BackgroundRows<WaitingLine>];
+  private readonly waiting: readonly [lines: pg.BackgroundRows<WaitingLine>, refusals: pg.BackgroundRows<WaitingLine>];
 
   constructor(
     private readonly store: AuditStore,
@@ -61,14 +60,14 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
     private readonly realm: Realm,
     work: deadline.BackgroundWork,
   ) {
-    const rows = (what: string) => new BackgroundRows<WaitingLine>(what, work, (waiting) => this.write(waiting));
+    const rows = (what: string) => new pg.BackgroundRows<WaitingLine>(what, work, (waiting) => this.write(waiting));
     this.waiting = [rows('lines of histories'), rows('refusals in histories')];
   }
 
   onModuleInit(): void {
     const { guard } = this.realm;
-    this.log.onEvery((line, startsSession) => {
-      if (line.guard === guard && isTaken(line, startsSession)) this.take(line);
+    this.log.onEvery((line, { request, startsSession = false }) => {
+      if (line.guard === guard && isTaken(line, startsSession)) this.take(line, request);
     });
     // The outcome of its request names no account.
     this.events.on(session.PasswordReset, (reset) => {
@@ -127,14 +126,17 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
       });
   }
 
-  private take({ event: operation, user_id: userId, ...line }: event.SecurityLine): void {
+  /** @param request that the line is about; of an event, the request in which it was emitted */
+  private take(line: event.SecurityLine, request = deadline.RequestScope.current?.request): void {
+    const { event: operation, user_id: userId, reason = line.purpose, session_id: sessionId } = line;
     const outcome = outcomeOf(operation);
     const actor = causerOf(operation, ...surroundings());
-    const { reason = line.purpose, session_id: sessionId, ip } = line;
-    const entry = { userId: userId!, operation, outcome, reason, actor, sessionId, ip };
+    // The owner learns neither the address of an operator nor that of the host.
+    const { ip = null, userAgent = null } = actor.kind === 'user' && request ? http.clientInfo(request) : {};
+    const entry = { userId: userId!, operation, outcome, reason, actor, sessionId, ip, userAgent };
     const row = { entry, since: performance.now() };
     const [lines, refusals] = this.waiting;
-    // Refusals that are the same are one line, while it waits.
+    // Refusals that are the same are one line, while it waits. A client can vary its user agent.
     if (outcome === 'failed') refusals.add(row, JSON.stringify([userId, operation, reason, ip]));
     else lines.add(row);
   }

@@ -64,11 +64,11 @@ export interface HistoryQuery {
   readonly limit?: number;
 }
 
+/** A query as a request has it. */
+export type AskedPage = { readonly [Field in keyof HistoryQuery]: unknown };
+
 /** The name of the first field of a query that is invalid; null for none. Pure. */
-export function invalidField({
-  before,
-  limit = PAGE,
-}: Readonly<Record<keyof HistoryQuery, unknown>>): keyof HistoryQuery | null {
+export function invalidField({ before, limit = PAGE }: AskedPage): keyof HistoryQuery | null {
   if (before !== undefined && before !== null && !(typeof before === 'string' && ID.test(before))) return 'before';
   const isCount = typeof limit === 'number' || typeof limit === 'string';
   return isCount && /^\d+$/.test(String(limit)) && Number(limit) >= 1 && Number(limit) <= MOST ? null : 'limit';

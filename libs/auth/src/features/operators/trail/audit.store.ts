@@ -66,13 +66,8 @@ declare module '../../../foundation/realm/feature-data' {
   }
 }
 
-/** A line to insert: a row of the parameter of the statement. */
-export interface NewLine {
-  readonly nonce: string;
-  /** Unix seconds; null for the time of the statement. */
-  readonly at: number | null;
-  readonly [column: string]: string | number | null;
-}
+/** A line to insert, by {@link FIELDS}: a row of the parameter of the statement. */
+export type NewLine = Readonly<Record<string, string | number | null>>;
 
 type Row = Omit<AuditedLine, 'at' | 'ip' | 'user_agent' | 'text'> & {
   readonly time: Date;
@@ -110,7 +105,7 @@ const COLUMNS = [
   'personal',
 ];
 
-/** The members of a {@link NewLine}, as texts. */
+/** The members of a {@link NewLine}, as texts. `at` is in unix seconds; null for the time of the statement. */
 const FIELDS = ['nonce', 'at', 'key', 'secret', ...COLUMNS];
 
 /**

@@ -1,7 +1,7 @@
 import { Controller, Req } from '@nestjs/common';
 import { http, type identity, schema } from '../../../kit';
 import { unusableField } from '../operators.errors';
-import { type HistoryQuery, MOST, PAGE, invalidField } from './audit.policy';
+import { type AskedPage, type HistoryQuery, MOST, PAGE, invalidField } from './audit.policy';
 import { AuditStore, type AuditedLine, type HistoryLine, type HistoryPage, ofOwner } from './audit.store';
 
 const LINE: { readonly [Field in keyof HistoryLine]: schema.Schema } = {
@@ -48,21 +48,15 @@ export const OPERATORS_HISTORY = pageOf(
   ),
 );
 
-type Asked = Readonly<Record<keyof HistoryQuery, unknown>>;
-
 /** A request for a page of a history. */
-export interface AskedHistory {
-  readonly query?: Asked;
-  readonly body: Asked;
-}
+export type AskedHistory = Readonly<Record<'query' | 'body', AskedPage>>;
 
 /** The query of a request. A server call has its values in the body. @throws ValidationFailed */
 export function historyQuery({ query, body }: AskedHistory): HistoryQuery {
   const asked = query ?? body;
   const field = invalidField(asked);
   if (field) throw unusableField(field);
-  const { before, limit } = asked;
-  return { before: before as string | null | undefined, limit: limit === undefined ? PAGE : Number(limit) };
+  return { before: asked.before as HistoryQuery['before'], limit: Number(asked.limit ?? PAGE) };
 }
 
 @Controller('history')
