@@ -1,5 +1,4 @@
-/** Queries and transactions on PostgreSQL, their errors, sweeps over a table, and rows that are written in the background. */
-export { BackgroundRows } from '../foundation/platform/background-rows';
+/** Queries and transactions on PostgreSQL, their errors, and sweeps over a table. */
 export { Database, LOCK_UNTIL_COMMIT, type Sql, isUuid, quoted, quotedPath } from '../foundation/platform/database';
 export { refuseWithin } from '../foundation/platform/host-transaction';
 export { unitOfWork } from '../foundation/platform/unit-of-work';

@@ -9,7 +9,8 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { randomUUID } from 'node:crypto';
-import { Clock, Realm, deadline, event, identity, manifest, pg, session, settings } from '../../../kit';
+import { Clock, Realm, deadline, event, identity, manifest, session, settings } from '../../../kit';
+import { BackgroundRows } from '../background-rows';
 import { ReceiverLane } from './receiver-lane';
 import { type SecurityChange, caepClaims, isRevocation } from './security-event.policy';
 import { type NewSecurityEvent, SecurityEventStore } from './security-event.store';
@@ -27,7 +28,7 @@ const TYPE = 'secevent+jwt';
 @Injectable()
 export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
-  private readonly waiting: pg.BackgroundRows<NewSecurityEvent>;
+  private readonly waiting: BackgroundRows<NewSecurityEvent>;
   private readonly lanes: readonly ReceiverLane[];
 
   constructor(
@@ -42,7 +43,7 @@ export class SecurityEventDelivery implements OnModuleInit, OnApplicationBootstr
     @Inject(manifest.MANIFESTS) private readonly manifests: readonly manifest.Feature[],
     @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
   ) {
-    this.waiting = new pg.BackgroundRows('security events', background, async (rows) => {
+    this.waiting = new BackgroundRows('security events', background, async (rows) => {
       await this.store.add(rows);
       this.wake();
     });

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Realm, deadline, event, http, identity, pg, session } from '../../../kit';
+import { BackgroundRows } from '../background-rows';
 import { type AuditActor, type HistoryQuery, causerOf, enderOf, isTaken, outcomeOf } from './audit.policy';
 import { type AuditEntry, AuditStore, type AuditedLine, type HistoryPage, type NewLine } from './audit.store';
 
@@ -49,7 +50,7 @@ interface WaitingLine {
 @Injectable()
 export class AuditTrail implements OnModuleInit, OnModuleDestroy {
   /** Refusals wait by themselves: anyone can cause them, and they must not displace other lines. */
-  private readonly waiting: readonly [lines: pg.BackgroundRows<WaitingLine>, refusals: pg.BackgroundRows<WaitingLine>];
+  private readonly waiting: readonly [lines: BackgroundRows<WaitingLine>, refusals: BackgroundRows<WaitingLine>];
 
   constructor(
     private readonly store: AuditStore,
@@ -60,7 +61,7 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
     private readonly realm: Realm,
     work: deadline.BackgroundWork,
   ) {
-    const rows = (what: string) => new pg.BackgroundRows<WaitingLine>(what, work, (waiting) => this.write(waiting));
+    const rows = (what: string) => new BackgroundRows<WaitingLine>(what, work, (waiting) => this.write(waiting));
     this.waiting = [rows('lines of histories'), rows('refusals in histories')];
   }
 

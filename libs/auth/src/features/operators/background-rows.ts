@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type BackgroundWork, RequestScope, isInconclusive, repeatWhileUnavailable } from './deadline';
+import { deadline } from '../../kit';
 
 /** The largest number of rows that wait in a process, and that one statement writes. */
 const [MOST_WAITING, AT_ONCE] = [10_000, 500];
@@ -23,7 +23,7 @@ export class BackgroundRows<Row> {
   /** @param insert can be repeated, also for a part of the rows: an attempt without an answer may have inserted them */
   constructor(
     private readonly what: string,
-    private readonly work: BackgroundWork,
+    private readonly work: deadline.BackgroundWork,
     private readonly insert: (rows: readonly Row[]) => Promise<void>,
   ) {}
 
@@ -33,7 +33,7 @@ export class BackgroundRows<Row> {
     else this.lost++;
     if (this.writing) return;
     // A row must not wait for the deadline of its request, nor be a part of a transaction of the host.
-    this.writing = RequestScope.detached(() => this.write());
+    this.writing = deadline.RequestScope.detached(() => this.write());
     this.work.add(this.writing);
   }
 
@@ -60,9 +60,9 @@ export class BackgroundRows<Row> {
 
   private async insertAll(rows: readonly Row[]): Promise<void> {
     try {
-      return await repeatWhileUnavailable(() => this.insert(rows));
+      return await deadline.repeatWhileUnavailable(() => this.insert(rows));
     } catch (error) {
-      const isUnavailable = isInconclusive(error);
+      const isUnavailable = deadline.isInconclusive(error);
       if (isUnavailable && !this.isClosing) {
         await sleep(PAUSE_MS, undefined, { ref: false });
         return this.insertAll(rows);

@@ -1,10 +1,10 @@
+import { deadline } from '../../kit';
 import { BackgroundRows } from './background-rows';
-import { BackgroundWork } from './deadline';
 
 describe('rows that are written in the background', () => {
   let batches: number[][];
   let refused: number | null;
-  const work = new BackgroundWork();
+  const work = new deadline.BackgroundWork();
   const rows = () =>
     new BackgroundRows<number>('numbers', work, async (batch) => {
       if (refused !== null && batch.includes(refused)) throw new Error('it cannot be stored');
