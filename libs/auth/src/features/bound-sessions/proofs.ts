@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Clock, Realm, SecurityStore, crypto, errors, http, identity, peer, settings } from '../../kit';
 import { PROOF_ALGORITHMS, type ProofClaims, type ProofFault, pathOfTarget, proofFault } from './proof.policy';
 
@@ -44,16 +44,16 @@ interface Received extends identity.Credentialed {
   readonly socket?: { readonly encrypted?: boolean };
 }
 
-/** The request as received, and its header with the proof. */
-interface Sent {
-  readonly received: Received;
+/** The result for a proof, and its text. */
+interface Judged {
   readonly proof: unknown;
+  readonly result: Promise<KeyProof | null>;
 }
 
 const UNREADABLE: KeyProof = { jkt: null, fault: 'form' };
 
 interface ImportedKey {
-  readonly key: Awaited<ReturnType<Jose['importJWK']>>;
+  readonly key: Awaited<ReturnType<Jose['EmbeddedJWK']>>;
   readonly jkt: string;
 }
 
@@ -65,16 +65,15 @@ class ProofSignatures {
 
   /** The claims of a proof and the thumbprint of its key; null if it is not valid. Uses no store. */
   async read(proof: string, now: Date): Promise<{ claims: ProofClaims & { ath?: unknown }; jkt: string } | null> {
-    const { EmbeddedJWK, calculateJwkThumbprint, importJWK, jwtVerify } = this.jose;
+    const { EmbeddedJWK, calculateJwkThumbprint, jwtVerify } = this.jose;
     const header = proof.split('.', 1)[0]!;
     const known = this.keys.get(header);
     const rules = { typ: 'dpop+jwt', algorithms: [...PROOF_ALGORITHMS], currentDate: now };
     try {
       if (known) return { claims: (await jwtVerify(proof, known.key, rules)).payload, jkt: known.jkt };
-      // Refuses a private and a symmetric key.
-      const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, rules);
-      const { jwk, alg } = protectedHeader as { jwk: Parameters<Jose['importJWK']>[0]; alg: string };
-      const imported = { key: await importJWK(jwk, alg), jkt: await calculateJwkThumbprint(jwk) };
+      // `EmbeddedJWK` refuses a private and a symmetric key.
+      const { payload, protectedHeader, key } = await jwtVerify(proof, EmbeddedJWK, rules);
+      const imported = { key, jkt: await calculateJwkThumbprint(protectedHeader.jwk!) };
       if (this.keys.size >= KEYS) this.keys.delete(this.keys.keys().next().value!);
       this.keys.set(header, imported);
       return { claims: payload, jkt: imported.jkt };
@@ -86,11 +85,13 @@ class ProofSignatures {
 
 /** Verifies the proofs that requests carry (RFC 9449 §4.3): each once. */
 @Injectable()
-export class Proofs {
+export class Proofs implements OnApplicationBootstrap {
   private readonly signatures = new ProofSignatures();
   private readonly nonces: crypto.Signatures | undefined;
-  private readonly results = new WeakMap<object, Promise<KeyProof | null>>();
-  private instance: string | null = null;
+  /** The latest proof of each request and each connection. */
+  private readonly judged = new WeakMap<object, Judged>();
+  /** The server of the store that has the recorded proofs; null while it is not known, undefined before its first answer. */
+  private instance: string | null | undefined;
   private since = 0;
 
   constructor(
@@ -108,17 +109,23 @@ export class Proofs {
     this.nonces = new crypto.Signatures(roots, 'svc:dpop-nonce');
   }
 
+  /** The store can fail over before the first proof. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.noteInstance().catch(() => undefined);
+  }
+
   /** The proof of a request; null without one. On a socket, that of its handshake, which each message has. @throws StoreUnavailable */
   of(request: object, expected?: ExpectedProof): Promise<KeyProof | null> {
-    const received = receivedOf(request);
-    const known = this.results.get(received);
-    if (known) return known;
+    const sender = http.connectionOf(request);
     // A server call has the names of the headers in lower case.
-    const { headers } = request as Received;
-    const result = this.read({ received, proof: headers?.dpop }, expected);
-    this.results.set(received, result);
+    const proof = (request as Received).headers?.dpop;
+    const known = this.judged.get(sender);
+    if (known && known.proof === proof) return known.result;
+    const forget = (): unknown => this.judged.get(sender)?.result === result && this.judged.delete(sender);
+    const result = this.read(request, expected, forget);
+    this.judged.set(sender, { proof, result });
     // A silent store decides nothing: the next message of a socket asks again.
-    result.catch(() => this.results.delete(received));
+    result.catch(forget);
     return result;
   }
 
@@ -129,10 +136,17 @@ export class Proofs {
     return `${time}.${this.nonces.sign(this.signed(time))}`;
   }
 
-  private async read({ received, proof }: Sent, expected: ExpectedProof | undefined): Promise<KeyProof | null> {
+  /** @param forget is called for a valid proof that is not recorded: it is judged again when it is of use */
+  private async read(
+    request: Received,
+    expected: ExpectedProof | undefined,
+    forget: () => unknown,
+  ): Promise<KeyProof | null> {
+    const proof = request.headers?.dpop;
     if (proof === undefined) return null;
-    if (typeof proof !== 'string' || identity.isRepeated('dpop', received) || proof.length > PROOF_MAX)
+    if (typeof proof !== 'string' || identity.isRepeated('dpop', request) || proof.length > PROOF_MAX)
       return UNREADABLE;
+    const received = receivedOf(request);
     const read = await this.signatures.read(proof, new Date(this.clock.now()));
     if (!read) return UNREADABLE;
     const { claims, jkt } = read;
@@ -147,20 +161,25 @@ export class Proofs {
     const first = fault();
     const isExpected = !expected || (jkt === expected.jkt && (expected.ath === undefined || ath === expected.ath));
     // Nothing is stored for a proof that is not valid, or of no use.
+    if (!isExpected) forget();
     if (first || !isExpected) return { jkt, ath, fault: first };
     const key = `svc:proof:${this.realm.guard}:${crypto.sha256(`${jkt} ${String(claims.jti)}`)}`;
     const end = nonceAt === null ? Number(claims.iat) + proofSeconds : nonceAt + nonceSeconds;
     const isNew = await this.store.add(key, '1', Math.max(end - this.clock.seconds(), 0) + identity.CLOCK_MARGIN);
-    this.noteInstance();
+    await this.noteInstance();
     // Judged again: the store that has answered may be a new one.
     return { jkt, ath, fault: isNew ? fault() : 'replayed' };
   }
 
-  /** A server that takes over lacks the latest proofs, so only those that are made from now on are accepted. */
-  private noteInstance(): void {
+  /**
+   * A server that takes over lacks the latest proofs, so only those that are made from now on are accepted; also while it is not
+   * known which server answers.
+   */
+  private async noteInstance(): Promise<void> {
+    if (this.store.instance === null) await this.store.identify();
     const { instance } = this.store;
-    if (instance === null || instance === this.instance) return;
-    if (this.instance !== null) this.since = this.clock.seconds();
+    if (instance !== null && instance === this.instance) return;
+    if (this.instance !== undefined) this.since = this.clock.seconds();
     this.instance = instance;
   }
 
