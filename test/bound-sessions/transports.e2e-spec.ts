@@ -74,7 +74,8 @@ describe('a proof in the handshake of socket.io', () => {
       requestOf: (context) => {
         if (context.getType<string>() !== 'ws' || context.switchToWs().getPattern() !== 'found') return undefined;
         const { auth, headers, url } = context.switchToWs().getClient<{ handshake: Opening }>().handshake;
-        return { headers: { ...headers, authorization: `DPoP ${auth.token}`, dpop: auth.proof }, url };
+        const token = context.switchToWs().getData<string | undefined>() ?? auth.token;
+        return { headers: { ...headers, authorization: `DPoP ${token}`, dpop: auth.proof }, url };
       },
     },
     imports: [{ module: class Hosts {}, providers: [Lobby, News] }],
@@ -96,16 +97,23 @@ describe('a proof in the handshake of socket.io', () => {
       const auth = { token, proof: other };
       return { lobby: managers.at(-1)!.socket('/', { auth }), news: managers.at(-1)!.socket('/news', { auth }) };
     };
-    const say = (socket: ReturnType<Manager['socket']>, event: string) =>
+    const say = (socket: ReturnType<Manager['socket']>, event: string, data?: string) =>
       new Promise((resolve) => {
         socket.once('me', resolve).once('exception', ({ statusCode }: { statusCode: number }) => resolve(statusCode));
-        socket.emit(event);
+        socket.emit(event, ...(data === undefined ? [] : [data]));
       });
     try {
       const own = open();
       expect([await say(own.lobby, 'me'), await say(own.news, 'me'), await say(own.lobby, 'me')]).toEqual([id, id, id]);
-      expect([await say(own.news, 'found'), await say(own.news, 'found')]).toEqual([id, id]);
       expect(seen).toEqual([]);
+      // A proof for another token is not used up, and is recorded when it is of use.
+      const stranger = (await device.login(t)).body.access_token;
+      expect([await say(own.news, 'found', stranger), seen.splice(0).length]).toEqual([401, 1]);
+      expect([await say(own.news, 'found'), await say(own.lobby, 'me'), await say(own.news, 'found')]).toEqual([
+        id,
+        id,
+        id,
+      ]);
       const thief = open();
       expect([await say(thief.lobby, 'me'), await say(thief.news, 'me')]).toEqual([401, 401]);
       expect([await say(thief.news, 'found'), await say(thief.news, 'found')]).toEqual([401, 401]);

@@ -44,11 +44,11 @@ interface Received extends identity.Credentialed {
   readonly socket?: { readonly encrypted?: boolean };
 }
 
-/** The result for a proof, and its text. */
-interface Judged {
-  readonly proof: unknown;
-  readonly result: Promise<KeyProof | null>;
-}
+/** The results for the proofs of one connection, by their text: code of the host can give its messages proofs of their own. */
+type Judged = Map<unknown, Promise<KeyProof | null>>;
+
+/** The number of proofs that are kept for a connection. */
+const PROOFS = 8;
 
 const UNREADABLE: KeyProof = { jkt: null, fault: 'form' };
 
@@ -88,7 +88,6 @@ class ProofSignatures {
 export class Proofs implements OnApplicationBootstrap {
   private readonly signatures = new ProofSignatures();
   private readonly nonces: crypto.Signatures | undefined;
-  /** The latest proof of each request and each connection. */
   private readonly judged = new WeakMap<object, Judged>();
   /** The server of the store that has the recorded proofs; null while it is not known, undefined before its first answer. */
   private instance: string | null | undefined;
@@ -116,14 +115,17 @@ export class Proofs implements OnApplicationBootstrap {
 
   /** The proof of a request; null without one. On a socket, that of its handshake, which each message has. @throws StoreUnavailable */
   of(request: object, expected?: ExpectedProof): Promise<KeyProof | null> {
-    const sender = http.connectionOf(request);
+    const connection = http.connectionOf(request);
     // A server call has the names of the headers in lower case.
     const proof = (request as Received).headers?.dpop;
-    const known = this.judged.get(sender);
-    if (known && known.proof === proof) return known.result;
-    const forget = (): unknown => this.judged.get(sender)?.result === result && this.judged.delete(sender);
+    const judged: Judged = this.judged.get(connection) ?? new Map();
+    this.judged.set(connection, judged);
+    const known = judged.get(proof);
+    if (known) return known;
+    const forget = (): unknown => judged.get(proof) === result && judged.delete(proof);
     const result = this.read(request, expected, forget);
-    this.judged.set(sender, { proof, result });
+    if (judged.size >= PROOFS) judged.delete(judged.keys().next().value);
+    judged.set(proof, result);
     // A silent store decides nothing: the next message of a socket asks again.
     result.catch(forget);
     return result;
