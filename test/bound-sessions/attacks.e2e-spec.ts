@@ -55,7 +55,23 @@ describe('a proof', () => {
     ];
   };
 
-  it.each<[string, Sent | (() => Promise<Sent | Sent[]>), string]>([
+  /** Proofs with the header of one that was accepted. */
+  const ofKnownKey = async (): Promise<Sent[]> => {
+    expect((await device.login(t)).status).toBe(200);
+    const proof = await device.proof('POST', `${await t.app.getUrl()}/auth/login`);
+    const [header, claims, signature] = proof.split('.') as [string, string, string];
+    const swapped = Buffer.from(signature, 'base64url').reverse().toString('base64url');
+    const other = Buffer.from(JSON.stringify({ ...claimsOf(proof), jti: 'other' })).toString('base64url');
+    return [
+      { claims: { exp: seconds() - 10 } },
+      { claims: { nbf: seconds() + 60 } },
+      ...[`${claims}.${swapped}`, `${other}.${signature}`, `${claims}.`, claims].map((rest) => ({
+        proof: `${header}.${rest}`,
+      })),
+    ];
+  };
+
+  it.each<[string, Sent | (() => Sent[] | Promise<Sent | Sent[]>), string]>([
     ['without its type', { header: { typ: 'JWT' } }, 'send one header'],
     ['with the type of an access token', { header: { typ: 'at+jwt' } }, 'send one header'],
     ['without a key', { header: { jwk: undefined } }, 'send one header'],
@@ -79,14 +95,14 @@ describe('a proof', () => {
     ['of another address', { claims: { htu: 'https://evil.example/auth/login' } }, 'htu'],
     ['of a path, without a host', { claims: { htu: '/auth/login' } }, 'htu'],
     ['without an address', { claims: { htu: undefined } }, 'htu'],
-    ['without a time', { claims: { iat: undefined } }, 'iat'],
     ['five minutes old', { claims: { iat: seconds() - 300 } }, 'iat'],
     ['from five minutes ahead', { claims: { iat: seconds() + 300 } }, 'iat'],
     [
-      'that has expired, or has a text as its time',
-      async () => [{ claims: { exp: seconds() - 10 } }, { claims: { iat: String(seconds()) } }],
-      'send one header',
+      'without a time, or with a text or a fraction as one',
+      () => [undefined, String(seconds()), seconds() + 0.5].map((iat) => ({ claims: { iat } })),
+      'iat',
     ],
+    ['that has expired, is not valid yet, or has another signature, of a known key', ofKnownKey, 'send one header'],
     ['that is no JWT', { proof: 'x.y.z' }, 'send one header'],
     [
       'that is unsigned',
@@ -94,12 +110,15 @@ describe('a proof', () => {
       'send one header',
     ],
   ])('%s starts no session', async (_, sent, why) => {
-    for (const one of [typeof sent === 'function' ? await sent() : sent].flat()) {
+    const all = [typeof sent === 'function' ? await sent() : sent].flat();
+    const sessions = (): Promise<unknown[]> => t.database.query('SELECT id FROM svc_sessions');
+    const before = await sessions();
+    for (const one of all) {
       const { status, headers, body } = await device.login(t, one);
       expect([one, status, body.reason]).toEqual([one, 400, 'invalid_dpop_proof']);
       expect(headers.get('www-authenticate')).toContain(why);
     }
-    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+    expect(await sessions()).toEqual(before);
   });
 
   it('is accepted with the address in another spelling, and with a query', async () => {
