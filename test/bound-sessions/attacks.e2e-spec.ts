@@ -60,7 +60,7 @@ describe('a proof', () => {
     expect((await device.login(t)).status).toBe(200);
     const proof = await device.proof('POST', `${await t.app.getUrl()}/auth/login`);
     const [header, claims, signature] = proof.split('.') as [string, string, string];
-    const swapped = Buffer.from(signature, 'base64url').reverse().toString('base64url');
+    const swapped = Buffer.from(Buffer.from(signature, 'base64url').toReversed()).toString('base64url');
     const other = Buffer.from(JSON.stringify({ ...claimsOf(proof), jti: 'other' })).toString('base64url');
     return [
       { claims: { exp: seconds() - 10 } },

@@ -14,7 +14,7 @@ export class CarriedRequest {
    * @param source the handshake, the upgrade request, or what the option `requestOf` returned
    * @param headers by default those of `source`
    * @param rawHeaders by default those of `source`
-   * @param connection by default that of `source`: see {@link connectionOf}
+   * @param connection the same object for all messages of one handshake; by default that of `source`
    */
   constructor(
     readonly source: Handshake,
