@@ -1,4 +1,4 @@
-import { Controller, type DynamicModule, Get, HttpCode, Module, Post, Query } from '@nestjs/common';
+import { Controller, type DynamicModule, Get, HttpCode, Module, Post, Query, Req } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Auth, AuthModule, type AuthModuleOptions, Authenticated, authEntities } from '@svc/auth';
 import { AcceptsKeys } from '@svc/auth/access-keys';
@@ -69,6 +69,18 @@ class KeyRoutes {
   }
 }
 
+/** With `BENCH_BOUND`, which is the address of its proofs. */
+@Controller()
+class BoundRoutes {
+  constructor(private readonly auth: Auth) {}
+
+  /** A session of a user, bound to the key that the request proves, without a password hash. */
+  @Post('bound')
+  async bound(@Req() request: object, @Query('user') user: string): Promise<Pick<Tokens, 'access_token'>> {
+    return { access_token: (await this.auth.startSession(user, { request })).accessToken };
+  }
+}
+
 /** Rate limits far above the load of a benchmark: requests are counted, but no limit is reached. */
 const MOST = 1e9;
 
@@ -86,6 +98,8 @@ const FEATURES: Readonly<Record<string, FeatureOptions>> = {
 const CHURNS = process.env.BENCH_CHURN !== undefined;
 
 const BENCHES_KEYS = process.env.BENCH_KEYS !== undefined;
+
+const BOUND_AT = process.env.BENCH_BOUND;
 
 const BENCHES_MAILS = CHURNS || process.env.BENCH_CODES !== undefined;
 
@@ -107,6 +121,7 @@ class OurApp {
             emailCode: BENCHES_MAILS,
             passwordReset: BENCHES_MAILS,
             accessKeys: BENCHES_KEYS,
+            boundSessions: BOUND_AT !== undefined,
             lockout: CHURNS,
             knownDevices: CHURNS,
             ...FEATURES[process.env.BENCH_FEATURES ?? 'default'],
@@ -125,6 +140,7 @@ class OurApp {
               accessKeys: { maxAttempts: MOST },
             },
             accessKeys: { maxPerUser: 1000 },
+            ...(BOUND_AT !== undefined && { boundSessions: { addresses: [BOUND_AT] } }),
             ...(process.env.BENCH_FEATURES === 'many' && {
               passkeys: { rpId: 'bench.test', origins: ['https://bench.test'] },
             }),
@@ -138,7 +154,7 @@ class OurApp {
           }),
         }),
       ],
-      controllers: [Routes, SpentController, ...(BENCHES_KEYS ? [KeyRoutes] : [])],
+      controllers: [Routes, SpentController, ...(BENCHES_KEYS ? [KeyRoutes] : []), ...(BOUND_AT ? [BoundRoutes] : [])],
     };
   }
 }

@@ -1,5 +1,7 @@
 import { BoundTokenRefused } from '@svc/auth/bound-sessions';
 import { SecurityStore } from '@svc/auth';
+import { SignJWT } from 'jose';
+import { createPrivateKey, sign } from 'node:crypto';
 import { Device, type Sent } from '../support/flows/bound-sessions';
 import { requestWith } from '../support/clients/raw-headers';
 import { TestApp, claimsOf } from '../support/hosts/app';
@@ -17,15 +19,59 @@ describe('a proof', () => {
   const withPrivateKey = async (): Promise<Sent> => ({ header: { jwk: await device.privateJwk() } });
   const ofOtherKey = async (): Promise<Sent> => ({ header: { jwk: (await Device.create()).jwk } });
 
-  const withCritical = async (): Promise<Sent> => {
+  /** A proof whose header has other parts, which its key has signed. */
+  const withHeader = async (more: object): Promise<Sent> => {
     const proof = await device.proof('POST', `${await t.app.getUrl()}/auth/login`);
-    const [header, ...rest] = proof.split('.');
-    const parsed = JSON.parse(Buffer.from(header!, 'base64url').toString()) as object;
-    const critical = Buffer.from(JSON.stringify({ ...parsed, crit: ['more'], more: 1 })).toString('base64url');
-    return { proof: [critical, ...rest].join('.') };
+    const [header, claims] = proof.split('.') as [string, string];
+    const parsed = JSON.parse(Buffer.from(header, 'base64url').toString()) as object;
+    const signed = `${Buffer.from(JSON.stringify({ ...parsed, ...more })).toString('base64url')}.${claims}`;
+    const key = createPrivateKey({ key: await device.privateJwk(), format: 'jwk' } as never);
+    const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
+    return { proof: `${signed}.${signature.toString('base64url')}` };
+  };
+  const withCritical = async (): Promise<Sent[]> => [
+    await withHeader({ crit: ['more'], more: 1 }),
+    await withHeader({ crit: ['b64'], b64: false }),
+    await withHeader({ crit: [] }),
+  ];
+  /** The key of the header as a secret, and a key that is for something else. */
+  const withConfusedKey = async (): Promise<Sent[]> => {
+    const { jwk } = device;
+    const forged = (alg: string) =>
+      new SignJWT({ jti: 'x', htm: 'POST', iat: seconds() }).setProtectedHeader({ typ: 'dpop+jwt', alg, jwk } as never);
+    const secret = new TextEncoder().encode(JSON.stringify(jwk));
+    const others = [
+      { alg: 'EdDSA' },
+      { alg: 'ES384' },
+      { jwk: { ...jwk, use: 'enc' } },
+      { jwk: { ...jwk, alg: 'ES384' } },
+    ];
+    return [
+      { proof: await forged('HS256').sign(secret) },
+      ...(await Promise.all(others.map(withHeader))),
+      ...(await Promise.all(
+        [{ ...jwk, kty: 'OKP' }, { ...jwk, x: jwk.y }, 'x', [jwk]].map((one) => withHeader({ jwk: one })),
+      )),
+    ];
   };
 
-  it.each<[string, Sent | (() => Promise<Sent>), string]>([
+  /** Proofs with the header of one that was accepted. */
+  const ofKnownKey = async (): Promise<Sent[]> => {
+    expect((await device.login(t)).status).toBe(200);
+    const proof = await device.proof('POST', `${await t.app.getUrl()}/auth/login`);
+    const [header, claims, signature] = proof.split('.') as [string, string, string];
+    const swapped = Buffer.from(Buffer.from(signature, 'base64url').toReversed()).toString('base64url');
+    const other = Buffer.from(JSON.stringify({ ...claimsOf(proof), jti: 'other' })).toString('base64url');
+    return [
+      { claims: { exp: seconds() - 10 } },
+      { claims: { nbf: seconds() + 60 } },
+      ...[`${claims}.${swapped}`, `${other}.${signature}`, `${claims}.`, claims].map((rest) => ({
+        proof: `${header}.${rest}`,
+      })),
+    ];
+  };
+
+  it.each<[string, Sent | (() => Sent[] | Promise<Sent | Sent[]>), string]>([
     ['without its type', { header: { typ: 'JWT' } }, 'send one header'],
     ['with the type of an access token', { header: { typ: 'at+jwt' } }, 'send one header'],
     ['without a key', { header: { jwk: undefined } }, 'send one header'],
@@ -38,6 +84,7 @@ describe('a proof', () => {
       'send one header',
     ],
     ['with a critical header', withCritical, 'send one header'],
+    ['that names a key for another use or algorithm, or a secret', withConfusedKey, 'send one header'],
     ['that is too long', { header: { more: 'x'.repeat(5000) } }, 'send one header'],
     ['without an id', { claims: { jti: undefined } }, 'jti'],
     ['with an empty id', { claims: { jti: '' } }, 'jti'],
@@ -48,11 +95,14 @@ describe('a proof', () => {
     ['of another address', { claims: { htu: 'https://evil.example/auth/login' } }, 'htu'],
     ['of a path, without a host', { claims: { htu: '/auth/login' } }, 'htu'],
     ['without an address', { claims: { htu: undefined } }, 'htu'],
-    ['without a time', { claims: { iat: undefined } }, 'iat'],
-    ['with a text as the time', { claims: { iat: String(seconds()) } }, 'send one header'],
     ['five minutes old', { claims: { iat: seconds() - 300 } }, 'iat'],
     ['from five minutes ahead', { claims: { iat: seconds() + 300 } }, 'iat'],
-    ['that has expired', { claims: { exp: seconds() - 10 } }, 'send one header'],
+    [
+      'without a time, or with a text or a fraction as one',
+      () => [undefined, String(seconds()), seconds() + 0.5].map((iat) => ({ claims: { iat } })),
+      'iat',
+    ],
+    ['that has expired, is not valid yet, or has another signature, of a known key', ofKnownKey, 'send one header'],
     ['that is no JWT', { proof: 'x.y.z' }, 'send one header'],
     [
       'that is unsigned',
@@ -60,10 +110,15 @@ describe('a proof', () => {
       'send one header',
     ],
   ])('%s starts no session', async (_, sent, why) => {
-    const { status, headers, body } = await device.login(t, typeof sent === 'function' ? await sent() : sent);
-    expect([status, body.reason]).toEqual([400, 'invalid_dpop_proof']);
-    expect(headers.get('www-authenticate')).toContain(why);
-    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+    const all = [typeof sent === 'function' ? await sent() : sent].flat();
+    const sessions = (): Promise<unknown[]> => t.database.query('SELECT id FROM svc_sessions');
+    const before = await sessions();
+    for (const one of all) {
+      const { status, headers, body } = await device.login(t, one);
+      expect([one, status, body.reason]).toEqual([one, 400, 'invalid_dpop_proof']);
+      expect(headers.get('www-authenticate')).toContain(why);
+    }
+    expect(await sessions()).toEqual(before);
   });
 
   it('is accepted with the address in another spelling, and with a query', async () => {
@@ -258,6 +313,16 @@ describe('a nonce of the server', () => {
       401,
       expect.stringContaining('use_dpop_nonce'),
     ]);
+    // The strategy of Passport has no response on Fastify.
+    const passport = await device.get(t, '/passport', body.access_token);
+    const isSent = t.app.getHttpAdapter().getType() === 'express';
+    const challenge = passport.headers.get('www-authenticate') ?? '';
+    expect(passport.status).toBe(401);
+    expect([
+      passport.headers.has('dpop-nonce'),
+      challenge.includes('use_dpop_nonce'),
+      challenge.includes('algs='),
+    ]).toEqual([isSent, isSent, isSent]);
     const fresh = bare.headers.get('dpop-nonce')!;
     expect((await device.get(t, '/private', body.access_token, { nonce: fresh })).status).toBe(200);
   });

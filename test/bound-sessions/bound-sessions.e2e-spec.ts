@@ -1,7 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
+import { Authenticated, SecurityStore } from '@svc/auth';
 import { BoundTokenRefused, RequireBoundToken } from '@svc/auth/bound-sessions';
 import { Device } from '../support/flows/bound-sessions';
 import { TestApp, claimsOf } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
 import { HostController } from '../support/hosts/host.module';
 import { ADA } from '../support/hosts/user-entities';
 
@@ -11,6 +13,12 @@ class Transfers {
   @RequireBoundToken()
   list() {
     return { listed: true };
+  }
+
+  @Get('visit')
+  @Authenticated({ optional: true })
+  visit() {
+    return { visited: true };
   }
 }
 
@@ -65,23 +73,27 @@ describe('a session that is bound to a key of its client', () => {
       ['/auth/sessions/others', 'DELETE'],
       ['/auth/sessions', 'GET'],
       ['/auth/sessions', 'DELETE'],
+      ['/auth/confirm-password', 'POST'],
+      ['/auth/password', 'POST'],
       ['/auth/logout', 'POST'],
+      ['/transfers/visit', 'GET'],
     ] as const) {
       const bare = await thief.send(t, method, path, { token, proof: null, scheme: 'Bearer' });
       const named = await thief.send(t, method, path, { token, proof: null });
       const foreign = await thief.send(t, method, path, { token });
-      const asBearer = await thief.send(t, method, path, { token, scheme: 'Bearer' });
+      const asBearer = await thief.send(t, method, path, { token, scheme: 'bearer' });
       expect([path, bare.status, named.status, foreign.status, asBearer.status]).toEqual([path, 401, 401, 401, 401]);
     }
-    expect(seen).toHaveLength(28);
+    expect(seen).toHaveLength(40);
     expect(seen[0]).toMatchObject({ guard: 'api', token: 'access', ip: expect.any(String) });
     for (const sent of [{ proof: null }, {}]) {
       const answer = await thief.refresh(t, refreshToken, sent);
       expect(answer.status).toBe(401);
     }
-    expect(seen.slice(28)).toMatchObject([{ token: 'refresh' }, { token: 'refresh' }]);
+    expect(seen.slice(40)).toMatchObject([{ token: 'refresh' }, { token: 'refresh' }]);
     expect((await device.refresh(t, refreshToken)).status).toBe(200);
-    expect((await device.get(t, '/private', token)).status).toBe(200);
+    for (const scheme of ['DPoP', 'dpop', 'DPOP'])
+      expect((await device.get(t, '/private', token, { scheme })).status).toBe(200);
   });
 
   it('is not ended by a thief with a replaced refresh token', async () => {
@@ -115,6 +127,28 @@ describe('a session that is bound to a key of its client', () => {
     // A thief of its refresh token could bind it.
     const refreshed = await device.refresh(t, body.refresh_token);
     expect(claimsOf(refreshed.body.access_token)).not.toHaveProperty('cnf');
+  });
+
+  it('leaves the store as it was: 100,000 proofs are gone when their time is over', async () => {
+    const store = t.app.get(SecurityStore);
+    const stored = async (): Promise<string[]> => {
+      const keys: string[] = [];
+      for await (const page of store.scan('')) keys.push(...page);
+      return keys.toSorted();
+    };
+    const before = await stored();
+    const add = store.add.bind(store);
+    const added = jest.spyOn(store, 'add').mockResolvedValue(true);
+    await device.login(t);
+    const [[key, value, seconds]] = added.mock.calls as unknown as [[string, string, number]];
+    added.mockRestore();
+    // A second, in place of the two minutes that the proof needs.
+    expect([key.startsWith('svc:proof:'), seconds > 60, seconds < 180]).toEqual([true, true, true]);
+    for (let part = 0; part < 100; part++)
+      await Promise.all(Array.from({ length: 1000 }, (_, i) => add(`${key}${part}-${i}`, value, seconds / 121)));
+    expect((await stored()).filter((one) => one.startsWith(key)).length).toBeGreaterThan(0);
+    await eventually(async () => (await stored()).filter((one) => one.startsWith('svc:proof:')).length === 0);
+    expect((await stored()).filter((one) => !one.startsWith('svc:rl:'))).toEqual(before);
   });
 
   it('is one of two kinds, and a client without a token learns both schemes', async () => {

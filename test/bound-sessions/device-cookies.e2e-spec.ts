@@ -9,8 +9,8 @@ import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const ROOT = 'root@example.com';
 
-/** The time after which the cookie of the browser has expired. */
-const EXPIRED = 601;
+/** The time after which the cookie of the browser has expired, and that after which no request with it is on its way. */
+const [EXPIRED, STALE] = [601, 661];
 
 describe('the session of a browser with Device Bound Session Credentials', () => {
   const t = TestApp.forFile({
@@ -68,13 +68,49 @@ describe('the session of a browser with Device Bound Session Credentials', () =>
     await browser.start();
     const thief = browser.stolen();
     const seen = t.recorded(BoundTokenRefused);
-    t.clock.advance(EXPIRED);
+    t.clock.advance(STALE);
     expect((await thief.send('/auth/refresh')).status).toBe(401);
     thief.expire();
     expect((await thief.send('/auth/refresh')).status).toBe(401);
     expect(seen).toMatchObject([{ guard: 'api', token: 'refresh' }, { token: 'refresh' }]);
     browser.expire();
     expect((await browser.request('/auth/refresh')).status).toBe(200);
+  });
+
+  it('is not stolen when its cookie is late by a moment: the browser is asked for its key, and goes on', async () => {
+    const id = await browser.start();
+    const seen = t.recorded(BoundTokenRefused);
+    t.clock.advance(EXPIRED);
+    const late = await browser.send('/auth/refresh');
+    expect([late.status, late.body.reason]).toEqual([403, 'device_proof_needed']);
+    const [, challenge, of] = /^"([^"]+)";id="([^"]+)"$/.exec(late.headers.get('secure-session-challenge')!)!;
+    expect(of).toBe(id);
+    browser.sessions.get(id)!.challenge = challenge!;
+    expect(await browser.renew(id)).toEqual([200]);
+    expect((await browser.send('/auth/refresh')).status).toBe(200);
+    expect(seen).toEqual([]);
+  });
+
+  it('does not show whether it exists to a sender without its key', async () => {
+    const ids = [await browser.start(), '00000000-0000-4000-8000-000000000000'];
+    const thief = new Browser(t);
+    const asked = async (id: string, more: Record<string, string> = {}) => {
+      const answer = await thief.send('/auth/device-session/refresh', { 'Sec-Secure-Session-Id': `"${id}"`, ...more });
+      const challenge = answer.headers.get('secure-session-challenge');
+      const [, text = '', of] = /^"([^"]+)";id="([^"]+)"$/.exec(challenge ?? '') ?? [];
+      return { text, seen: [answer.status, answer.body, of === id, text.length] };
+    };
+    const answers: unknown[] = [];
+    for (const id of ids) {
+      const { text, seen } = await asked(id);
+      const answered = await asked(id, { 'Secure-Session-Response': await thief.proof(text) });
+      answers.push([seen, answered.seen]);
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]).toMatchObject([
+      [403, expect.anything(), true, expect.any(Number)],
+      [401, expect.anything(), false, 0],
+    ]);
   });
 
   it('needs its key one minute after the registration: requests that were on their way are answered', async () => {
@@ -147,6 +183,10 @@ describe('the session of a browser with Device Bound Session Credentials', () =>
       HS256: await signed({ alg: 'HS256' }, new TextEncoder().encode(JSON.stringify(jwk))),
       RS256: await signed({ alg: 'RS256', jwk: await exportJWK(rsa.publicKey) }, rsa.privateKey),
       'another key': await signed({ alg: 'ES256', jwk: other.jwk }, privateKey),
+      // As in former drafts.
+      'the key in a claim': await new SignJWT({ jti: challenge, key: jwk, jwk })
+        .setProtectedHeader({ typ: 'dbsc+jwt', alg: 'ES256' })
+        .sign(privateKey),
       'a private key': await signed({ alg: 'ES256', jwk: await exportJWK(privateKey) }, privateKey),
       'another type': await signed({ alg: 'ES256', typ: 'dpop+jwt' }, privateKey),
       'no key': await signed({ alg: 'ES256', jwk: undefined }, privateKey),
@@ -221,16 +261,16 @@ describe('the session of a browser with Device Bound Session Credentials', () =>
     const id = await browser.start();
     const kept = browser.sessions.get(id)!;
     const next = await browser.start();
-    expect(await browser.renew(id)).toEqual([401]);
+    expect(await browser.renew(id)).toEqual([403, 401]);
     expect(await browser.renew(next)).toEqual([403, 200]);
     browser.cookies.clear();
-    browser.sessions.set(id, kept);
+    browser.sessions.set(id, { ...kept, challenge: null });
     // A request that another site has started has no strict cookies.
     expect(await browser.renew(id)).toEqual([403, 200]);
     await t.auth.revokeAll('1');
     expect(await browser.renew(id)).toEqual([401]);
-    browser.sessions.set('00000000-0000-4000-8000-000000000000', kept);
-    expect(await browser.renew('00000000-0000-4000-8000-000000000000')).toEqual([401]);
+    browser.sessions.set('00000000-0000-4000-8000-000000000000', { ...kept, challenge: null });
+    expect(await browser.renew('00000000-0000-4000-8000-000000000000')).toEqual([403, 401]);
     browser.sessions.set('unknown', kept);
     expect(await browser.renew('unknown')).toEqual([401]);
   });

@@ -1,8 +1,11 @@
 import { ApolloDriver } from '@nestjs/apollo';
 import { GraphQLModule, Query, Resolver } from '@nestjs/graphql';
+import { IoAdapter } from '@nestjs/platform-socket.io';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { Authenticated, type Caller, CurrentCaller, SecurityStore, StoreUnavailable } from '@svc/auth';
+import { BoundTokenRefused } from '@svc/auth/bound-sessions';
+import { Manager } from 'socket.io-client';
 import { openWs } from '../gates/socket-clients';
 import { Device } from '../support/flows/bound-sessions';
 import { TestApp } from '../support/hosts/app';
@@ -35,6 +38,91 @@ class Chat {
     return { event: 'me', data: userId };
   }
 }
+
+/** What a page gives to socket.io, because it cannot set headers. */
+interface Opening {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly auth: { readonly token: string; readonly proof: string };
+}
+
+const me = ({ userId }: Caller) => ({ event: 'me', data: userId });
+
+/** The namespaces of one connection have sockets of their own. */
+@WebSocketGateway()
+class Lobby {
+  @SubscribeMessage('me')
+  @Authenticated()
+  me(@CurrentCaller() caller: Caller) {
+    return me(caller);
+  }
+}
+
+@WebSocketGateway({ namespace: 'news' })
+class News extends Lobby {
+  @SubscribeMessage('found')
+  @Authenticated()
+  found(@CurrentCaller() caller: Caller) {
+    return me(caller);
+  }
+}
+
+describe('a proof in the handshake of socket.io', () => {
+  const t = TestApp.forFile({
+    options: {
+      features: { boundSessions: true },
+      requestOf: (context) => {
+        if (context.getType<string>() !== 'ws' || context.switchToWs().getPattern() !== 'found') return undefined;
+        const { auth, headers, url } = context.switchToWs().getClient<{ handshake: Opening }>().handshake;
+        const token = context.switchToWs().getData<string | undefined>() ?? auth.token;
+        return { headers: { ...headers, authorization: `DPoP ${token}`, dpop: auth.proof }, url };
+      },
+    },
+    imports: [{ module: class Hosts {}, providers: [Lobby, News] }],
+    prepare: (app) => app.useWebSocketAdapter(new IoAdapter(app)),
+  });
+
+  it('counts once for all namespaces and messages, also where requestOf finds it, and for no other connection', async () => {
+    const id = await t.person(ADA);
+    const device = await Device.create();
+    const { access_token: token } = (await device.login(t)).body;
+    const url = await t.app.getUrl();
+    const proof = await device.proof('GET', `${url}/socket.io/`, { token });
+    const other = await device.proof('GET', `${url}/socket.io/`, { token });
+    const seen = t.recorded(BoundTokenRefused);
+    const managers: Manager[] = [];
+    const open = () => {
+      const extraHeaders = { Authorization: `DPoP ${token}`, DPoP: proof };
+      managers.push(new Manager(url, { extraHeaders, transports: ['websocket'], reconnection: false }));
+      const auth = { token, proof: other };
+      return { lobby: managers.at(-1)!.socket('/', { auth }), news: managers.at(-1)!.socket('/news', { auth }) };
+    };
+    const say = (socket: ReturnType<Manager['socket']>, event: string, data?: string) =>
+      new Promise((resolve) => {
+        socket.once('me', resolve).once('exception', ({ statusCode }: { statusCode: number }) => resolve(statusCode));
+        socket.emit(event, ...(data === undefined ? [] : [data]));
+      });
+    try {
+      const own = open();
+      expect([await say(own.lobby, 'me'), await say(own.news, 'me'), await say(own.lobby, 'me')]).toEqual([id, id, id]);
+      expect(seen).toEqual([]);
+      // A proof for another token is not used up, and is recorded when it is of use.
+      const stranger = (await device.login(t)).body.access_token;
+      expect([await say(own.news, 'found', stranger), seen.splice(0).length]).toEqual([401, 1]);
+      expect([await say(own.news, 'found'), await say(own.lobby, 'me'), await say(own.news, 'found')]).toEqual([
+        id,
+        id,
+        id,
+      ]);
+      const thief = open();
+      expect([await say(thief.lobby, 'me'), await say(thief.news, 'me')]).toEqual([401, 401]);
+      expect([await say(thief.news, 'found'), await say(thief.news, 'found')]).toEqual([401, 401]);
+      expect(seen).toHaveLength(4);
+    } finally {
+      for (const manager of managers) manager._close();
+    }
+  });
+});
 
 describe('a bound token', () => {
   const t = TestApp.forFile({

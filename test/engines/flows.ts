@@ -4,6 +4,7 @@ import { HostController } from '../support/hosts/host.module';
 import { KeyedOrders } from '../support/flows/access-keys';
 import { REPORT_URL } from '../support/flows/known-devices';
 import { accountFlows } from './account-flows';
+import { ADDRESS, bindingFlows } from './binding-flows';
 import type { Engine } from './engine';
 import { Flow, STAFF, statuses } from './flow';
 import { MOST_KEYS, keyFlows } from './key-flows';
@@ -45,7 +46,9 @@ export function flows(engine: Engine): void {
           passkeyRegistration: true,
           conditionalCreate: true,
           identities: true,
+          boundSessions: true,
         },
+        boundSessions: { addresses: [ADDRESS] },
         identities: identityOptions(provider),
         emailCode: { frontendUrl: CODE_URL },
         knownDevices: { frontendUrl: REPORT_URL },
@@ -66,8 +69,9 @@ export function flows(engine: Engine): void {
     afterAll(() => Promise.all([nodes.stop(), provider.stop()]));
     beforeEach(() => flow.begin());
 
-    // First: later flows move the clock, and the provider has its own.
+    // First: later flows move the clock, and the provider and the devices have their own.
     identityFlows(flow, () => provider);
+    bindingFlows(flow);
     sessionFlows(flow);
     signInFlows(flow);
     factorFlows(flow);

@@ -149,9 +149,16 @@ describe('a client with a key', () => {
     expect(proofs().map(([, proof]) => proof)).toEqual([null, null, null]);
   });
 
-  it('is rejected by a server that binds no session', async () => {
+  it('is rejected by a server that binds no session, after the session of the answer has ended', async () => {
     server.jkt = null;
-    await expect(signedIn()).rejects.toMatchObject({ status: 400, reason: 'not_bound' });
+    for (const logout of [undefined, { status: 503 }]) {
+      server.answer = ({ path }) => (path === '/auth/logout' ? logout : undefined);
+      await expect(signedIn()).rejects.toMatchObject({ status: 400, reason: 'not_bound' });
+      expect([server.last.path, server.last.headers.get('Authorization')]).toEqual([
+        '/auth/logout',
+        expect.stringMatching(/^Bearer .+\..+\./),
+      ]);
+    }
   });
 
   it('refuses a sign-in where the browser cannot keep a key, and sends nothing', async () => {

@@ -226,7 +226,12 @@ function openRequests(url: string, given?: HostKey): BoundRequests {
           .catch(() => null));
       if (tokens?.token_type === 'DPoP') {
         if (key.jkt) keys.use(key.jkt);
-      } else if (tokens?.access_token && !isRefresh) return answer(400, 'not_bound', NOT_BOUND);
+      } else if (tokens?.access_token && !isRefresh) {
+        // The session, and in cookie mode its cookie, must not stay where the page has none.
+        const headers = { Authorization: `Bearer ${tokens.access_token}` };
+        await fetch(`${url}/logout`, { ...init, headers, body: null }).catch(() => null);
+        return answer(400, 'not_bound', NOT_BOUND);
+      }
       return response;
     },
   };

@@ -1,7 +1,7 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
 export { fieldText, responseText } from '../foundation/platform/http-text';
 export { type AnswerStep, prefixOf, publishAt } from '../foundation/realm/route';
-export { CarriedRequest } from '../foundation/ports/handshake';
+export { CarriedRequest, connectionOf } from '../foundation/ports/handshake';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
 export { libraryRoutes, pathOf } from '../request/gates/library-routes';

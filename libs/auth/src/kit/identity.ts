@@ -21,6 +21,7 @@ export {
   type Credential,
   type Credentialed,
   type HeldSession,
+  type Holding,
   type TokenBinding,
   bearerOf,
   callerAt,

@@ -15,7 +15,7 @@ import { Clients } from '../../request/http/client-info';
 import { limit, requireAdmitted } from '../../request/throttling/limiters';
 import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
-import { TokenBindings } from '../../identity/tokens/caller';
+import { type Holding, TokenBindings } from '../../identity/tokens/caller';
 import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
@@ -132,10 +132,11 @@ export class RefreshRotation {
         Promise.all([this.sessionOf(presented), isFirstTry && this.denylist.deniesFamily(familyId)]),
       );
       // Before the verdict and the limit of the session: a thief without the key must neither end the session nor close its limit.
-      const isHeld = !session || (await within(() => this.isHeld(session, request)));
+      const isHeld =
+        !session || this.bindings.isHeldByAll(session) || (await within(() => this.isHeld(session, request)));
       if (isFirstTry && this.limits.isOn)
-        await within(() => this.limits.count(isHeld && session ? familyId : null, request));
-      if (!isHeld) throw new InvalidRefreshToken().withReason('unproved_key', session?.userId);
+        await within(() => this.limits.count(isHeld === true && session ? familyId : null, request));
+      if (isHeld !== true) throw (isHeld || new InvalidRefreshToken()).withReason('unproved_key', session?.userId);
       isDenied ||= denied;
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
@@ -166,11 +167,11 @@ export class RefreshRotation {
   async isOfSession(refreshToken: string, familyId: string, request: object): Promise<boolean> {
     const presented = parseRefreshToken(refreshToken);
     const session = presented?.familyId === familyId ? await this.sessionOf(presented) : null;
-    return session !== null && this.isHeld(session, request);
+    return session !== null && (await this.isHeld(session, request)) === true;
   }
 
   /** See `TokenBindings.isHolder`. The end of a session needs no key: it is over for every sender. */
-  private async isHeld(session: FoundSession, request: object): Promise<boolean> {
+  private async isHeld(session: FoundSession, request: object): Promise<Holding> {
     return session.revokedAt !== null || this.bindings.isHolder(request, session);
   }
 
@@ -180,7 +181,7 @@ export class RefreshRotation {
    */
   async ownerOf(refreshToken: string, request: object): Promise<string | null> {
     const session = await this.liveSessionOf(refreshToken);
-    if (!session || session.scope !== null || !(await this.bindings.isHolder(request, session))) return null;
+    if (!session || session.scope !== null || (await this.bindings.isHolder(request, session)) !== true) return null;
     return session.userId;
   }
 

@@ -199,8 +199,11 @@ export interface TokenBinding {
    *
    * @throws as {@link keyOf}
    */
-  isHolder(services: RealmScope, request: object, session: HeldSession): Promise<boolean>;
+  isHolder(services: RealmScope, request: object, session: HeldSession): Promise<Holding>;
 }
+
+/** Whether a sender holds a session. An exception is the refusal of a refresh whose sender may prove its key a moment later. */
+export type Holding = boolean | AuthException;
 
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
@@ -255,10 +258,17 @@ export class TokenBindings {
     return null;
   }
 
+  /** Whether every sender of its tokens holds a session, because no feature binds sessions. */
+  isHeldByAll({ jkt }: HeldSession): boolean {
+    return jkt === null && !this.isUsed && !this.holders().length;
+  }
+
   /** See {@link TokenBinding.isHolder}. Without a feature that binds sessions, a bound one is of no use. */
-  async isHolder(request: object, session: HeldSession): Promise<boolean> {
-    for (const binding of this.all()) if (!(await binding.isHolder(this.scope, request, session))) return false;
-    for (const isHolder of this.holders()) if (!(await isHolder(this.scope, request, session))) return false;
+  async isHolder(request: object, session: HeldSession): Promise<Holding> {
+    for (const one of [...this.all(), ...this.holders().map((isHolder) => ({ isHolder }))]) {
+      const holding = await one.isHolder(this.scope, request, session);
+      if (holding !== true) return holding;
+    }
     return this.isUsed || session.jkt === null;
   }
 

@@ -8,9 +8,20 @@ import { Authenticator } from './authenticator';
 import { type Credentialed, TokenBindings, callerOfRoute } from './caller';
 import { Keyring, type VerifiedJws, prepareKey, verifyingKey } from './keyring';
 
-function unlessRefused(error: unknown): null {
-  if (error instanceof Unauthenticated) return null;
-  throw error;
+/** A request of Express has its response; one of Fastify has none. */
+interface Answered {
+  readonly res?: { setHeader(name: string, value: string): unknown };
+}
+
+/**
+ * @returns null for a refusal. The challenge of another scheme than `Bearer` is for a token of this guard, which no other strategy of
+ *   the route accepts, so it is sent
+ */
+function unlessRefused(error: unknown, { res }: Answered): null {
+  if (!(error instanceof Unauthenticated)) throw error;
+  if (!error.headers['WWW-Authenticate']?.startsWith('Bearer'))
+    for (const [name, value] of Object.entries(error.headers)) res?.setHeader(name, value);
+  return null;
 }
 
 /** Node's request, or one of Express or Fastify, with what serves it. */
@@ -160,11 +171,12 @@ export function accessTokenStrategy(guard: string): Type<object> {
     }
 
     async validate(
-      request: Credentialed,
+      request: Credentialed & Answered,
       { header, payload }: { header: VerifiedJws['header']; payload: VerifiedJws['claims'] },
     ) {
       const claims = this.accessTokens.validClaims({ header, claims: payload });
-      const caller = claims && (await this.authenticator.admit(request, claims).catch(unlessRefused));
+      const caller =
+        claims && (await this.authenticator.admit(request, claims).catch((error) => unlessRefused(error, request)));
       // After `false` Passport tries the next strategy of `AuthGuard(['api', 'admin'])`; after an exception it stops.
       return caller ? caller.user : false;
     }

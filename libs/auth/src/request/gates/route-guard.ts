@@ -22,7 +22,7 @@ import { callerOf, recordCredentialRoute } from '../../identity/tokens/caller';
 import { GateRefusalLog } from './request-log';
 import { DetailedGate, Gates, type RouteGate, type RoutePlan, gatesOf, routePlan } from './route-plan';
 import { TransportErrors } from './transport-errors';
-import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake';
+import { CarriedRequest, type Handshake, connectionOf } from '../../foundation/ports/handshake';
 
 const PASSED = Symbol('svc.passed');
 
@@ -252,7 +252,8 @@ export function findRequest(context: ExecutionContext, own?: AuthConfig['request
   const type = context.getType<string>();
   if (type === 'http') return context.switchToHttp().getRequest();
   const named = own?.(context);
-  if (named) return new CarriedRequest(named);
+  const handshake = named && type === 'ws' ? handshakeOf(context) : undefined;
+  if (named) return new CarriedRequest(named, undefined, undefined, connectionOf(handshake ?? named));
   const found = type === 'graphql' ? graphqlRequest(context) : type === 'ws' ? socketRequest(context) : undefined;
   if (found) return found;
   throw new AuthConfigError(`A guarded handler was called with no request in its "${type}" context. ${CURE}`);
@@ -287,10 +288,22 @@ export function graphqlContext(context: { getArgs(): unknown[] }): GraphqlContex
   return typeof value === 'object' && value !== null ? value : undefined;
 }
 
+/** What @nestjs/websockets gives as the client: a socket of socket.io, or one of ws on which the host has put the request. */
+interface SocketClient {
+  readonly handshake?: Handshake;
+  readonly request?: Handshake;
+}
+
+/** The handshake of a socket. The sockets of socket.io for several namespaces of a connection have different ones, with the same headers. */
+function handshakeOf(context: ExecutionContext): Handshake | undefined {
+  const { handshake, request } = context.switchToWs().getClient<SocketClient>();
+  return handshake ?? request;
+}
+
 function socketRequest(context: ExecutionContext): object | undefined {
-  const { handshake, request } = context.switchToWs().getClient<{ handshake?: Handshake; request?: Handshake }>();
-  const found = handshake ?? request;
+  const found = handshakeOf(context);
   // The handshake of socket.io is an excerpt of Node's request.
+  const { request } = context.switchToWs().getClient<SocketClient>();
   return found?.headers && new CarriedRequest(found, found.headers, request?.rawHeaders);
 }
 

@@ -44,7 +44,10 @@ declare module '../../../foundation/realm/feature-data' {
   }
 }
 
-/** Seconds after its registration from which a key is needed: until then, requests may be on their way that the browser sent before. */
+/**
+ * Seconds after its registration from which a key is needed, and for which a cookie that is over shows no theft: requests may be on
+ * their way that the browser sent before.
+ */
 export const GRACE_SECONDS = 60;
 
 interface FoundKey {
@@ -86,9 +89,8 @@ export class DeviceKeyStore {
     return added.length === 1;
   }
 
-  /** The key of a live session; null for none, and for any other text. */
+  /** The key of a live session; null for none. */
   async of(familyId: string): Promise<FoundKey | null> {
-    if (!pg.isUuid(familyId)) return null;
     const { keys, sessions } = this.tables();
     const [found] = await this.database.query<FoundKey>(
       `SELECT k.user_id AS "userId", k.jwk,

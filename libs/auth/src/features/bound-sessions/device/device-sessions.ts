@@ -10,6 +10,7 @@ import {
   event,
   http,
   identity,
+  pg,
   schema,
   session,
   settings,
@@ -17,7 +18,7 @@ import {
 import { reportTheft } from '../bound-sessions.events';
 import { boundSessionsText } from '../bound-sessions.texts';
 import { PROOF_MAX, loadJose } from '../proofs';
-import { DeviceKeyStore } from './device-keys';
+import { DeviceKeyStore, GRACE_SECONDS } from './device-keys';
 
 type Jose = ReturnType<typeof loadJose>;
 
@@ -31,11 +32,14 @@ const PATH = 'device-session';
 const [REGISTRATION, CHALLENGE] = ['Secure-Session-Registration', 'Secure-Session-Challenge'];
 const [RESPONSE, SESSION_ID] = ['secure-session-response', 'sec-secure-session-id'];
 
-/** A request with the proof of a key has none, or one that is not valid: 403. With a challenge, the browser tries again. */
+/**
+ * A request with the proof of a key has none, or one that is not valid: 403. With a challenge, the browser proves its key, and the
+ * request can be sent again, as its reason says.
+ */
 export class DeviceProofRefused extends errors.AuthException {
   constructor(challenge?: string) {
-    const headers = challenge === undefined ? {} : { [CHALLENGE]: challenge };
-    super('device_proof_refused', { status: 403, text: boundSessionsText('auth.invalid_proof'), headers });
+    const retry = challenge !== undefined && { reason: 'device_proof_needed', headers: { [CHALLENGE]: challenge } };
+    super('device_proof_refused', { status: 403, text: boundSessionsText('auth.invalid_proof'), ...retry });
   }
 }
 
@@ -127,17 +131,19 @@ export class DeviceSessions {
     return this.instructionsFor(familyId);
   }
 
-  /** Answers a new proof of the key with a new cookie. 401 ends the session in the browser, 403 makes it prove its key. */
+  /**
+   * Answers a new proof of the key with a new cookie. 401 ends the session in the browser, 403 makes it prove its key. Without the
+   * key, the answers are the same for every id, so that they do not show which sessions exist.
+   */
   async refresh(request: identity.Credentialed): Promise<Instructions> {
     const familyId = stringOf(SESSION_ID, request) ?? '';
+    if (!pg.isUuid(familyId)) throw new errors.Unauthenticated(true).withReason('unknown_token');
+    const sent = stringOf(RESPONSE, request);
+    if (sent === null) throw this.challengeFor(familyId).withReason('missing_proof');
     const current = this.sessions.familyOfCookie(request);
     // The browser has signed in again since: a cookie for the former session would replace that of the current one.
     const found = current === null || current === familyId ? await this.keys.of(familyId) : null;
     if (!found) throw new errors.Unauthenticated(true).withReason('unknown_token');
-    const sent = stringOf(RESPONSE, request);
-    const again = (): DeviceProofRefused =>
-      new DeviceProofRefused(`"${this.sign('refresh', familyId, CHALLENGE_SECONDS)}";id="${familyId}"`);
-    if (sent === null) throw again().withReason('missing_proof', found.userId);
     const key = await this.jose.importJWK(JSON.parse(found.jwk) as Parameters<Jose['importJWK']>[0], 'ES256');
     const proof = await this.verified(sent, key);
     if (!proof) {
@@ -147,16 +153,20 @@ export class DeviceSessions {
     const { jti } = proof.payload;
     // Nothing is stored for a proof that is not valid. A browser may keep a challenge that is over.
     if (!this.isSigned('refresh', familyId, jti) || !(await this.isFirst(jti)))
-      throw again().withReason('invalid_proof', found.userId);
+      throw this.challengeFor(familyId).withReason('invalid_proof', found.userId);
     return this.instructionsFor(familyId);
   }
 
-  /** See `sessionHolder`. A session that is bound in another way needs no cookie. */
-  async isHolder(request: object, { userId, familyId, jkt }: identity.HeldSession): Promise<boolean> {
+  /**
+   * See `sessionHolder`. A session that is bound in another way needs no cookie. A browser sends its cookie while it is valid for it,
+   * and deletes it then: one that is over for a moment is of a slow request or of a clock, and its renewal is enough.
+   */
+  async isHolder(request: object, { userId, familyId, jkt }: identity.HeldSession): Promise<identity.Holding> {
     const presented = this.cookie.read((request as identity.Credentialed).headers?.cookie);
     if (jkt !== null || this.isSigned('cookie', familyId, presented)) return true;
     const key = await this.keys.of(familyId);
     if (!key?.isNeeded) return true;
+    if (this.isSigned('cookie', familyId, presented, GRACE_SECONDS)) return this.challengeFor(familyId);
     this.report(request, userId, familyId);
     return false;
   }
@@ -183,11 +193,17 @@ export class DeviceSessions {
     return `${text}.${this.signatures.sign(`${use}:${familyId}:${text}`)}`;
   }
 
-  private isSigned(use: Use, familyId: string, text: unknown): text is string {
+  /** A refusal after which a browser proves the key of a session. */
+  private challengeFor(familyId: string): DeviceProofRefused {
+    return new DeviceProofRefused(`"${this.sign('refresh', familyId, CHALLENGE_SECONDS)}";id="${familyId}"`);
+  }
+
+  /** @param late seconds for which a text still counts after its time */
+  private isSigned(use: Use, familyId: string, text: unknown, late = 0): text is string {
     if (typeof text !== 'string') return false;
     const [, signed, until, signature] = /^([\w-]{36}\.(\d{1,12}))\.([0-9a-f]{64})$/.exec(text) ?? [];
     const isValid = signature !== undefined && this.signatures.verify(`${use}:${familyId}:${signed}`, signature);
-    return isValid && Number(until) > this.clock.seconds();
+    return isValid && Number(until) + late > this.clock.seconds();
   }
 
   private report(request: object, userId: string, familyId: string): void {
