@@ -46,7 +46,6 @@ export class IdentitiesController {
   constructor(
     private readonly attempts: IdentityAttempts,
     private readonly signIn: IdentitySignIn,
-    private readonly registration: IdentityRegistration,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
@@ -59,7 +58,7 @@ export class IdentitiesController {
     refusals: [...account.refusals, IdentityNotLinked],
   })
   register(@Req() request: object): Promise<session.RegistrationAnswer> {
-    return this.registration.complete(request);
+    return this.signIn.register(request);
   }
 
   @http.Route('POST', ':svcProvider', 'identity_begin', {

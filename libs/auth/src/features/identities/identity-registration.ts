@@ -4,7 +4,7 @@ import { Realm, deadline, errors, event, identity, input, schema, session } from
 import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
 import { BadContinuation, IdentityNotLinked } from './identities.errors';
 import { IdentityLinked } from './identities.events';
-import { type IdentityOwner, IdentityOwners, IdentityStore, originOf } from './identity.store';
+import { type IdentityOwner, IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesAddress } from './protocol/provider-identity.policy';
 import { ProviderRefused } from './protocol/provider.errors';
@@ -30,7 +30,6 @@ export class IdentityRegistration {
     private readonly attempts: IdentityAttempts,
     private readonly cookie: IdentityCookie,
     private readonly clients: ProviderClients,
-    private readonly owners: IdentityOwners,
     private readonly store: IdentityStore,
     private readonly events: event.AuthEvents,
     private readonly users: identity.TimedUserProvider,
@@ -71,8 +70,19 @@ export class IdentityRegistration {
     }
   }
 
-  /** @throws BadContinuation; ValidationFailed, IdentifierTaken and StoreUnavailable without using the registration up */
-  async complete(request: RegistrationRequest): Promise<session.RegistrationAnswer> {
+  /**
+   * Continues a registration with the fields of the request.
+   *
+   * @param enter signs the person in, or creates the account
+   * @throws BadContinuation; ValidationFailed, IdentifierTaken and StoreUnavailable without using the registration up
+   */
+  async complete(
+    request: RegistrationRequest,
+    enter: (
+      answered: Answered,
+      create: (owner: IdentityOwner) => Promise<session.RegistrationAnswer>,
+    ) => Promise<session.RegistrationAnswer>,
+  ): Promise<session.RegistrationAnswer> {
     const opening = this.required();
     const token = this.cookie.presented(input.ownField(request.body, 'continuation_token'), request);
     const answered = await this.attempts.findKept(token);
@@ -82,9 +92,7 @@ export class IdentityRegistration {
     input.rememberIn(request, this.realm.options);
     if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
     try {
-      const owner = await this.owners.find(answered.person);
-      if (owner.linked && owner.former === null) throw new BadContinuation();
-      return await this.open(answered, fields, owner, request);
+      return await enter(answered, (owner) => this.open(answered, fields, owner, request));
     } catch (error) {
       const isRefused = error instanceof session.IdentifierTaken || error instanceof errors.ValidationFailed;
       if (isRefused || deadline.isInconclusive(error))
