@@ -135,11 +135,7 @@ export class AccountIdentities {
   }
 
   private listed(one: StoredIdentity): ListedIdentity {
-    return {
-      id: one.id,
-      ...shownIdentity(one),
-      can_confirm: this.clients.issues(one) && this.clients.find(one.provider)!.canConfirm,
-    };
+    return { id: one.id, ...shownIdentity(one), can_confirm: this.clients.canConfirm(one) };
   }
 
   private emitUnlinked({ userId, id, provider }: StoredIdentity): void {

@@ -2,12 +2,11 @@ import { Injectable, Optional } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Realm, deadline, errors, event, identity, input, schema, session } from '../../kit';
 import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
-import { BadContinuation, IdentityNotLinked } from './identities.errors';
+import { BadContinuation, IdentityNotLinked, ProviderRefused } from './identities.errors';
 import { IdentityLinked } from './identities.events';
 import { type IdentityOwner, IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesAddress } from './protocol/provider-identity.policy';
-import { ProviderRefused } from './protocol/provider.errors';
 
 /** The answer for a person without an account, if the provider does not give all fields of one. */
 export interface RegistrationRequired {
@@ -52,8 +51,7 @@ export class IdentityRegistration {
     const opening = this.required();
     const { person } = answered;
     try {
-      const fields = await opening.read(withFields(request, this.given(answered, {})));
-      return await this.open(answered, fields, owner, request);
+      return await this.open(answered, await opening.read(asked(request, person, {})), owner, request);
     } catch (error) {
       if (!(error instanceof errors.ValidationFailed)) throw error;
       await this.refuseProvedOwner(answered);
@@ -88,7 +86,7 @@ export class IdentityRegistration {
     const answered = await this.attempts.findKept(token);
     if (!answered) throw new BadContinuation();
     const body = input.isRecord(request.body) ? request.body : {};
-    const fields = await opening.read(withFields(request, this.given(answered, body)));
+    const fields = await opening.read(asked(request, answered.person, body));
     input.rememberIn(request, this.realm.options);
     if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
     try {
@@ -96,15 +94,16 @@ export class IdentityRegistration {
     } catch (error) {
       const isRefused = error instanceof session.IdentifierTaken || error instanceof errors.ValidationFailed;
       if (isRefused || deadline.isInconclusive(error))
-        await deadline.bestEffort('restoring a registration', () => this.attempts.restoreKept(token, answered), 0);
+        await deadline.bestEffort('restoring a registration', () => this.attempts.keep(answered, token), 0);
       throw error;
     }
   }
 
   /** The schema of a body with the fields of the registration and the token. */
   body(): schema.Schema {
-    const token = { continuation_token: schema.of(schema.TEXT, 'Of the callback. In cookie mode, in a cookie.') };
-    return this.opening?.bodyWith(schema.objectOf(token, () => false)) ?? schema.objectOf(token, () => false);
+    const continuation_token = schema.of(schema.TEXT, 'Of the callback. In cookie mode, in a cookie.');
+    const token = schema.objectOf({ continuation_token }, () => false);
+    return this.opening?.bodyWith(token) ?? token;
   }
 
   /** An extra guard inherits the options of the registration, but its users do not register themselves unless it says so. */
@@ -112,13 +111,6 @@ export class IdentityRegistration {
     const { identities, isDefault } = this.realm.options;
     if (!this.opening || !(identities.register ?? isDefault)) throw new IdentityNotLinked();
     return this.opening;
-  }
-
-  /** What the provider says in place of fields that the person has not sent. */
-  private given({ person }: Answered, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const said = { name: person.name, email: person.email };
-    const missing = Object.entries(said).filter(([field]) => input.ownField(body, field) === null);
-    return { ...body, ...Object.fromEntries(missing) };
   }
 
   /** The person has proved the address, so the answer may show that it has an account. @throws IdentityNotLinked */
@@ -139,7 +131,8 @@ export class IdentityRegistration {
     request: object,
   ): Promise<session.RegistrationAnswer> {
     const proved = this.provedBy(answered);
-    const proves = this.isOf(fields, proved) ? proved : null;
+    // Only of an account that gets the address: otherwise a proved one would show by the answer whether another one has an account.
+    const proves = proved !== null && isAddress(fields.email, proved) ? proved : null;
     const isIdentifier = proves !== null && this.realm.options.username === 'email';
     // Of an identifier, the registration finds the owner itself.
     if (!isIdentifier) await this.refuseProvedOwner(answered);
@@ -151,14 +144,6 @@ export class IdentityRegistration {
         if (isIdentifier && error instanceof session.IdentifierTaken) throw new IdentityNotLinked();
         throw error;
       });
-  }
-
-  /** Whether the account gets the address. Otherwise the answer would show by a proved one whether another one has an account. */
-  private isOf(fields: session.AccountFields, proved: string | null): boolean {
-    const { email } = fields;
-    return (
-      proved !== null && typeof email === 'string' && identity.canonicalEmail(email) === identity.canonicalEmail(proved)
-    );
   }
 
   private credentialOf(
@@ -197,6 +182,12 @@ interface RegistrationRequest {
   readonly headers?: { readonly cookie?: unknown };
 }
 
-/** The request with other fields. */
-const withFields = (request: object, body: object): object =>
-  Object.create(request, { body: { value: body, enumerable: true } }) as object;
+const isAddress = (field: unknown, email: string): boolean =>
+  typeof field === 'string' && identity.canonicalEmail(field) === identity.canonicalEmail(email);
+
+/** The request with the fields of a body. What the person has not sent is as the provider says. */
+function asked(request: object, { name, email }: Answered['person'], body: Readonly<Record<string, unknown>>): object {
+  const missing = Object.entries({ name, email }).filter(([field]) => input.ownField(body, field) === null);
+  const value = { ...body, ...Object.fromEntries(missing) };
+  return Object.create(request, { body: { value, enumerable: true } }) as object;
+}

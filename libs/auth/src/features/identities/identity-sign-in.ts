@@ -5,7 +5,7 @@ import { type IdentityOwner, IdentityOwners, IdentityStore, type StoredIdentity,
 import { IdentityRegistration, type RegistrationRequired } from './identity-registration';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesTwoFactors } from './protocol/provider-identity.policy';
-import { ProviderRefused } from './protocol/provider.errors';
+import { ProviderRefused } from './identities.errors';
 import { ProviderLogouts } from './provider-logout';
 
 /** The answer to what a provider says: that of a login or of a registration, or the fields that a new account needs. */
