@@ -13,7 +13,7 @@ import {
   mailing,
   schema,
 } from '../../kit';
-import { IdentityNotLinked, NoSuchProvider, ProviderRefused, ProviderUnavailable } from './identities.errors';
+import { NoSuchProvider, ProviderRefused, ProviderUnavailable } from './identities.errors';
 import { type Checks, ProviderClients } from './protocol/provider-clients';
 import type { ProviderIdentity } from './protocol/provider-identity.policy';
 
@@ -321,5 +321,5 @@ export const callbackRoute = {
   limiter: 'svc-identities',
   steps: [AttemptDelivery],
   parameters: attemptRoute.parameters,
-  refusals: [NoSuchProvider, ProviderRefused, () => new ProviderUnavailable(true), IdentityNotLinked],
+  refusals: [NoSuchProvider, ProviderRefused, () => new ProviderUnavailable(true)],
 };

@@ -19,8 +19,6 @@ import {
   IdentityNotLinked,
   IdentityTaken,
   LastIdentity,
-  NoSuchProvider,
-  ProviderRefused,
   ProviderUnavailable,
 } from './identities.errors';
 import { type ListedIdentity, SHOWN } from './identity.store';
@@ -67,6 +65,9 @@ const registrationRequired = besideToken(
 );
 
 const account = http.accountRoute(http.tokensOrChallenge, BadContinuation);
+
+/** The caller needs another method of confirmation. */
+const anotherMethod: http.Refusal = ({ confirm }) => new session.ConfirmationRequired(confirm, []);
 
 /** The gates of the routes of a session. */
 const OWN = [http.RequireIfPinned('svc.account')];
@@ -116,7 +117,7 @@ export class IdentitiesController {
     @Param('svcProvider') provider: string,
     @http.RequestBody() { redirect_uri: redirectUri }: AttemptRequest,
   ): Promise<BegunAttempt> {
-    return this.identities.begin(caller, provider, redirectUri);
+    return this.attempts.begin('link', provider, redirectUri, caller);
   }
 
   @http.Route('POST', ':svcProvider/link/callback', 'identity_link', {
@@ -125,7 +126,7 @@ export class IdentitiesController {
     note: 'Answers 409 if another account has it.',
     gates: OWN,
     answer: LISTED,
-    refusals: [NoSuchProvider, ProviderRefused, () => new ProviderUnavailable(true), IdentityTaken, http.signInRefusal],
+    refusals: [...callbackRoute.refusals, IdentityTaken, http.signInRefusal],
   })
   link(
     @http.CurrentCaller() caller: identity.Caller,
@@ -203,7 +204,7 @@ export class IdentitiesController {
       const signedIn = http.tokensOrChallenge(options, manifests);
       return { ...account.answers(options, manifests), 200: schema.anyOf([signedIn, registrationRequired(options)]) };
     },
-    refusals: [...callbackRoute.refusals, http.unverifiedRefusal, http.signInRefusal],
+    refusals: [...callbackRoute.refusals, IdentityNotLinked, http.unverifiedRefusal, http.signInRefusal],
     remembers: true,
     presentedAs: 'login',
   })
@@ -247,11 +248,7 @@ export class ConfirmIdentityController {
     limiter: attemptRoute.limiter,
     steps: attemptRoute.steps,
     answer: attemptRoute.answer,
-    refusals: [
-      NoSuchProvider,
-      ({ confirm }) => new session.ConfirmationRequired(confirm, []),
-      () => new ProviderUnavailable(false),
-    ],
+    refusals: [...attemptRoute.refusals, anotherMethod],
     quiet: true,
   })
   begin(
@@ -267,12 +264,7 @@ export class ConfirmIdentityController {
     limiter: 'svc-confirm',
     steps: attemptRoute.steps,
     answer: http.CONFIRMATION_BODY,
-    refusals: [
-      NoSuchProvider,
-      ProviderRefused,
-      ({ confirm }) => new session.ConfirmationRequired(confirm, []),
-      () => new ProviderUnavailable(true),
-    ],
+    refusals: [...callbackRoute.refusals, anotherMethod],
   })
   confirm(
     @http.CurrentCaller() caller: identity.Caller,
