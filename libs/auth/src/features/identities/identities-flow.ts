@@ -66,7 +66,8 @@ export class IdentityFlow extends http.Flow {
    *
    * @param continuationToken of {@link callback}. In cookie mode it is read from the cookie of the request
    * @param fields the fields that the rules declare, without a password. What is missing is as the provider says
-   * @throws BadContinuation, ValidationFailed, IdentifierTaken, IdentityNotLinked, ProviderRefused, TooManyRequests, StoreUnavailable
+   * @throws BadContinuation, ValidationFailed, IdentifierTaken, IdentityNotLinked, ProviderRefused, UnverifiedLogin, SignInRefused,
+   * TooManyRequests, StoreUnavailable
    */
   register(
     continuationToken: string | undefined,

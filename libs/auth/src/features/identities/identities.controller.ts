@@ -174,7 +174,11 @@ export class IdentitiesController {
     note: 'Answers as `POST /register`, without a password. `continuation_token` is that of the callback; in cookie mode, it is in a cookie.',
     steps: [AttemptDelivery],
     body: (scope: RealmScope) => scope.get(IdentityRegistration).body(),
-    refusals: [...account.refusals, IdentityNotLinked],
+    answers: (options, manifests) => ({
+      ...account.answers(options, manifests),
+      200: http.tokensOrChallenge(options, manifests),
+    }),
+    refusals: [...account.refusals, IdentityNotLinked, http.unverifiedRefusal, http.signInRefusal],
   })
   register(@Req() request: object): Promise<session.RegistrationAnswer> {
     return this.signIn.register(request);
