@@ -271,8 +271,9 @@ describe('a registration with a provider that conceals accounts', () => {
 describe('an extra guard with providers', () => {
   const host = IdentityHost.forFile();
 
-  it('registers no user unless its options say so', async () => {
+  it('knows no identity of the users of another guard, and registers no user unless its options say so', async () => {
     const { http } = host.t;
+    await host.signIn();
     const { body } = await http.post('/admin/auth/identities/acme').expect(200);
     const parameters = await host.signedIn(body.authorization_url, GRACE);
     const answer = { parameters, attempt_token: body.attempt_token, redirect_uri: pageOf('acme') };

@@ -1,6 +1,7 @@
+import { IdentityLinked } from '@svc/auth/identities';
 import { Client } from 'pg';
 import { claimsOf } from '../support/hosts/app';
-import { GRACE, IdentityHost, type Person, REFUSED } from '../support/flows/identities';
+import { GRACE, IdentityHost, type Person } from '../support/flows/identities';
 import { confirmationTokenOf } from '../support/flows/step-up';
 import { member } from '../support/hosts/members';
 import { Member } from '../support/hosts/user-entities';
@@ -34,12 +35,45 @@ describe('what another request does while an account is created with an identity
     await t.database.query('SELECT guard, user_id AS id FROM svc_identities ORDER BY guard'),
   ];
 
-  it.each(['api', 'admin'])('leaves the identity to the account that has got it, by the name %s', async (guard) => {
+  it.each(['api', 'admin'])('signs in to the account that has got the identity, by the name %s', async (guard) => {
     const id = await member(t, ADA, VERIFIED);
     meanwhile = () => linkRow(host, guard, id);
-    const { status, body } = await host.signIn();
-    expect([status, body]).toEqual([422, REFUSED]);
+    const { body } = await host.signIn();
+    expect(claimsOf(body.access_token).sub).toBe(id);
     expect(await rows()).toEqual([[{ email: ADA }], [{ guard, id }]]);
+  });
+
+  it.each([
+    ['with a proved address', GRACE],
+    ['with an address that is not proved', { ...GRACE, email: ADA }],
+    ['without an address, which is asked', { ...GRACE, email: undefined }],
+  ])('signs in from four browsers to the one account of a person, %s', async (_, person) => {
+    const linked = t.recorded(IdentityLinked);
+    let waiting = 0;
+    let open = (): void => undefined;
+    const all = new Promise<void>((resolve) => (open = resolve));
+    const begun = await Promise.all(Array.from({ length: 4 }, () => host.begin()));
+    const callbacks: string[] = [];
+    for (const one of begun) callbacks.push(await host.signedIn(one.authorization_url, person));
+    const send = begun.map((one, i) => () => host.send(callbacks[i], one.attempt_token));
+    const answers = person.email ? [] : await Promise.all(send.map((callback) => callback()));
+    const finish = person.email
+      ? send
+      : answers.map(
+          ({ body: { continuation_token } }) =>
+            () =>
+              t.http.post('/auth/identities/register').send({ email: ADA, continuation_token }),
+        );
+    // Every browser has found no account when the first one creates it.
+    meanwhile = async () => {
+      if (++waiting === 4) open();
+      await all;
+    };
+    const tokens = await Promise.all(finish.map(async (request) => (await request()).body));
+    const subjects = tokens.map(({ access_token: token }) => token && claimsOf(token).sub);
+    const [, [{ id }]] = await rows();
+    expect(subjects).toEqual([id, id, id, id]);
+    expect(linked).toHaveLength(1);
   });
 
   it.each([

@@ -128,8 +128,17 @@ describeWithOwnRedis('a callback that Redis has not answered after the exchange 
   });
 
   it('signs in when it is repeated, once', async () => {
-    host.acme.before('token', () => redis.freeze());
-    await StoreTimeouts.of(host.t.app).during(() => send().expect(503));
+    let isFrozen = false;
+    host.acme.before('token', () => {
+      redis.freeze();
+      isFrozen = true;
+    });
+    // Before it, an answer of a slow store would be lost, and the attempt with it.
+    const timeouts = StoreTimeouts.of(host.t.app);
+    await timeouts.during(
+      () => send().expect(503),
+      () => isFrozen,
+    );
     redis.thaw();
     await eventually(async () => (await send()).status === 200);
     await host.t.calm();

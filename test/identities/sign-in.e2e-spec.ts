@@ -187,16 +187,6 @@ describe('an attack on a sign-in with a provider', () => {
     }
   });
 
-  it('creates one account of one person from two browsers at the same time', async () => {
-    const begun = await Promise.all([host.begin(), host.begin(), host.begin()]);
-    const answers = await Promise.all(
-      begun.map(async (one) => host.send(await host.signedIn(one.authorization_url, GRACE), one.attempt_token)),
-    );
-    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
-    expect(await t.database.query('SELECT count(*)::int AS n FROM members')).toEqual([{ n: 1 }]);
-    expect(await t.database.query('SELECT count(*)::int AS n FROM svc_identities')).toEqual([{ n: 1 }]);
-  });
-
   it('finds the attempt over at its end', async () => {
     const begun = await host.begin();
     const parameters = await host.signedIn(begun.authorization_url, GRACE);

@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import type { Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestScope as Scope } from '../../../libs/auth/src/foundation/platform/deadline';
 
 /** The `storeTimeoutMs` of hosts and stores whose timeouts a test ends. Their timers are known by this length. */
 export const HELD_MS = 59_000;
@@ -20,13 +21,41 @@ const QUIET_MS = 100;
 
 /** A request, or a call of a store, with its own time: the end of its timeouts does not change that of others. */
 class Work {
-  isOver = false;
   passedMs = 0;
   timers = 0;
   readonly waits = new Map<NodeJS.Timeout, () => void>();
+  private readonly detached = new Set<Work>();
   private hasEnded = false;
+  private hasSettled = false;
 
-  constructor(readonly answerMs = 0) {}
+  constructor(
+    readonly answerMs = 0,
+    private readonly of?: Work,
+  ) {}
+
+  /** It, and what it has started that has a time of its own. */
+  get parts(): Work[] {
+    return [this, ...[...this.detached].flatMap((work) => work.parts)];
+  }
+
+  get isOver(): boolean {
+    return this.hasSettled || this.of?.isOver === true;
+  }
+
+  settle(): void {
+    this.hasSettled = true;
+    this.of?.detached.delete(this);
+  }
+
+  /** What the library detaches from a request has the whole timeout of a store again. */
+  detach<T>(run: () => T): T {
+    const work = new Work(this.answerMs, this);
+    this.detached.add(work);
+    const result = current.run(work, run);
+    const settle = (): void => work.settle();
+    Promise.resolve(result).then(settle, settle);
+    return result;
+  }
 
   /** Ends its timeouts. @throws Error if they have ended before: there is one timeout for all waits together */
   end(): void {
@@ -79,6 +108,13 @@ function hold(): void {
   };
   jest.spyOn(globalThis, 'setTimeout').mockImplementation(startHeld as never);
   jest.spyOn(globalThis, 'clearTimeout').mockImplementation(clearHeld as never);
+  // Loaded here, because the hosts with the packed library have no sources of it.
+  const { RequestScope } = require('../../../libs/auth/src/foundation/platform/deadline') as {
+    RequestScope: typeof Scope;
+  };
+  const detached = RequestScope.detached.bind(RequestScope);
+  const detach = <T>(run: () => T): T => detached(() => current.getStore()?.detach(run) ?? run());
+  jest.spyOn(RequestScope, 'detached').mockImplementation(detach as never);
   jest.spyOn(performance, 'now').mockImplementation(() => now() + (current.getStore()?.passedMs ?? 0));
 }
 
@@ -90,7 +126,7 @@ async function resultOf<T>(result: PromiseLike<T>, working: () => Iterable<Work>
   const seen = new WeakMap<Work, number>();
   while (!over.signal.aborted) {
     await sleep(QUIET_MS);
-    for (const work of working()) {
+    for (const work of [...working()].flatMap(({ parts }) => parts)) {
       const isQuiet = seen.get(work) === work.timers;
       seen.set(work, work.timers);
       if (isQuiet && work.waits.size && mayEnd()) work.end();
@@ -131,7 +167,7 @@ export class StoreTimeouts {
       const work = new Work(this.answerMs);
       this.requests.add(work);
       response.once('finish', () => {
-        work.isOver = true;
+        work.settle();
         this.requests.delete(work);
       });
       current.enterWith(work);

@@ -53,7 +53,6 @@ export { SessionNotFound } from '../features/sessions/sessions.errors';
 export { type SessionEnding, Sessions } from '../features/sessions/sessions';
 export {
   type AdmittedSignIn,
-  type FirstFactor,
   type SessionAddition,
   SignIn,
   type SignInEnding,

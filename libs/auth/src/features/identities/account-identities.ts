@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Realm, event, identity, pg, session } from '../../kit';
-import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
+import { type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
 import { IdentityLinked, IdentityUnlinked } from './identities.events';
 import {
@@ -32,11 +32,6 @@ export class AccountIdentities {
 
   async list({ userId }: identity.Caller): Promise<{ identities: ListedIdentity[] }> {
     return { identities: (await this.store.listOf(userId)).map((one) => this.listed(one)) };
-  }
-
-  /** Begins to link an account at a provider. {@link link} ends it, in the same session. */
-  begin(caller: identity.Caller, provider: string, redirectUri: string | null): Promise<BegunAttempt> {
-    return this.attempts.begin('link', provider, redirectUri, caller);
   }
 
   /**
@@ -135,11 +130,7 @@ export class AccountIdentities {
   }
 
   private listed(one: StoredIdentity): ListedIdentity {
-    return {
-      id: one.id,
-      ...shownIdentity(one),
-      can_confirm: this.clients.issues(one) && this.clients.find(one.provider)!.canConfirm,
-    };
+    return { id: one.id, ...shownIdentity(one), can_confirm: this.clients.canConfirm(one) };
   }
 
   private emitUnlinked({ userId, id, provider }: StoredIdentity): void {

@@ -13,10 +13,9 @@ import {
   mailing,
   schema,
 } from '../../kit';
-import { IdentityNotLinked, NoSuchProvider } from './identities.errors';
+import { NoSuchProvider, ProviderRefused, ProviderUnavailable } from './identities.errors';
 import { type Checks, ProviderClients } from './protocol/provider-clients';
 import type { ProviderIdentity } from './protocol/provider-identity.policy';
-import { ProviderRefused, ProviderUnavailable } from './protocol/provider.errors';
 
 /** What an attempt is for. Those of a session belong to it. */
 export type AttemptKind = 'sign-in' | 'link' | 'confirm';
@@ -181,10 +180,14 @@ export class IdentityAttempts {
     return mailing.withQuery(found.pageUrl ?? found.redirectUris[0]!, { handle });
   }
 
-  /** Keeps a person who registers, until the missing fields are sent. Returns the token. @throws StoreUnavailable */
-  async keep(answered: Answered): Promise<string> {
-    const token = crypto.newSecret();
-    await this.write(['register'], token, { ...answered, keptAt: this.clock.now() }, this.lifetime);
+  /**
+   * Keeps a person who registers, until the missing fields are sent. Returns the token.
+   *
+   * @param token of a registration that was refused, and can be continued again
+   * @throws StoreUnavailable
+   */
+  async keep(answered: Answered, token = crypto.newSecret()): Promise<string> {
+    await this.write(['register'], token, { keptAt: this.clock.now(), ...answered }, this.lifetime);
     return token;
   }
 
@@ -197,11 +200,6 @@ export class IdentityAttempts {
   /** Of several concurrent calls, one returns true. @throws StoreUnavailable */
   async takeKept(token: string): Promise<boolean> {
     return (await this.store.take(this.keyOf(['register'], token))) !== null;
-  }
-
-  /** Reverts {@link takeKept}, for a registration that was refused. */
-  async restoreKept(token: string, kept: Answered): Promise<void> {
-    await this.write(['register'], token, kept, this.lifetime);
   }
 
   private async write(of: readonly unknown[], secret: string, content: unknown, seconds: number): Promise<void> {
@@ -260,30 +258,14 @@ export class CallbackRequest {
   redirect_uri: string | null = null;
 }
 
-/** The body of the answer with the address of a provider. In cookie mode, the token is in a cookie. */
-interface BegunAttemptBody {
-  authorization_url: string;
-  attempt_token?: string;
-  expires_in: number;
+type Fields = Readonly<Record<string, schema.Schema>>;
+
+/** The schema of an answer with a token for the browser, which is in a cookie in cookie mode. */
+export function besideToken(name: string, fields: Fields, token: Fields) {
+  const withToken = schema.namedSchema(name, schema.record<Fields>({ ...fields, ...token }));
+  const besideCookie = schema.namedSchema(`${name}BesideCookie`, schema.record<Fields>(fields));
+  return ({ cookieMode }: { readonly cookieMode: boolean }): schema.Schema => (cookieMode ? besideCookie : withToken);
 }
-
-const BEGUN = {
-  authorization_url: schema.of(schema.TEXT, 'The address of the provider, to which the page sends the browser.'),
-  expires_in: schema.of(schema.INTEGER, 'Seconds the attempt is valid.'),
-};
-
-const BEGUN_ATTEMPT = schema.namedSchema(
-  'AuthBegunAttempt',
-  schema.record<Required<BegunAttemptBody>>({
-    ...BEGUN,
-    attempt_token: schema.of(schema.TEXT, 'To be sent with the callback. Kept by the browser that asked.'),
-  }),
-);
-
-const BEGUN_BESIDE_COOKIE = schema.namedSchema(
-  'AuthBegunAttemptBesideCookie',
-  schema.record<Omit<BegunAttemptBody, 'attempt_token'>>(BEGUN),
-);
 
 /** Writes the token of an attempt, or of a registration, in the realm's output mode, and removes its cookie after its use. */
 @Injectable()
@@ -296,7 +278,7 @@ export class AttemptDelivery implements http.AnswerStep {
 
   apply(answer: object | undefined, _request: object, response: unknown): object | undefined {
     const { cookieMode } = this.realm.options;
-    const { attemptToken, continuationToken, expiresIn, ...rest } = (answer ?? {}) as Issued;
+    const { attemptToken, continuationToken, authorizationUrl, expiresIn, ...others } = (answer ?? {}) as Issued;
     const token = attemptToken ?? continuationToken;
     if (cookieMode) {
       const value = token === undefined ? this.cookie.clear() : this.cookie.set(token, expiresIn);
@@ -304,7 +286,6 @@ export class AttemptDelivery implements http.AnswerStep {
     }
     if (token === undefined) return answer;
     const own = attemptToken === undefined ? { continuation_token: token } : { attempt_token: token };
-    const { authorizationUrl, ...others } = rest;
     return {
       ...others,
       ...(authorizationUrl !== undefined && { authorization_url: authorizationUrl }),
@@ -323,7 +304,14 @@ interface Issued extends Partial<BegunAttempt> {
 export const attemptRoute = {
   limiter: 'svc-identities',
   steps: [AttemptDelivery],
-  answer: ({ cookieMode }: { readonly cookieMode: boolean }) => (cookieMode ? BEGUN_BESIDE_COOKIE : BEGUN_ATTEMPT),
+  answer: besideToken(
+    'AuthBegunAttempt',
+    {
+      authorization_url: schema.of(schema.TEXT, 'The address of the provider, to which the page sends the browser.'),
+      expires_in: schema.of(schema.INTEGER, 'Seconds the attempt is valid.'),
+    },
+    { attempt_token: schema.of(schema.TEXT, 'To be sent with the callback. Kept by the browser that asked.') },
+  ),
   parameters: { svcProvider: schema.of(schema.TEXT, 'The name of a provider in the options.') },
   refusals: [NoSuchProvider, () => new ProviderUnavailable(false)],
 };
@@ -333,5 +321,5 @@ export const callbackRoute = {
   limiter: 'svc-identities',
   steps: [AttemptDelivery],
   parameters: attemptRoute.parameters,
-  refusals: [NoSuchProvider, ProviderRefused, () => new ProviderUnavailable(true), IdentityNotLinked],
+  refusals: [NoSuchProvider, ProviderRefused, () => new ProviderUnavailable(true)],
 };

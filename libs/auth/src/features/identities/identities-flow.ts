@@ -1,7 +1,6 @@
 import { http, type session } from '../../kit';
-import { AccountIdentitiesController, ConfirmIdentityController } from './account-identities.controller';
 import { type BegunAttempt, IdentityAttempts } from './attempts';
-import { IdentitiesController } from './identities.controller';
+import { ConfirmIdentityController, IdentitiesController } from './identities.controller';
 import type { ListedIdentity } from './identity.store';
 import type { CallbackAnswer } from './identity-sign-in';
 
@@ -67,7 +66,8 @@ export class IdentityFlow extends http.Flow {
    *
    * @param continuationToken of {@link callback}. In cookie mode it is read from the cookie of the request
    * @param fields the fields that the rules declare, without a password. What is missing is as the provider says
-   * @throws BadContinuation, ValidationFailed, IdentifierTaken, IdentityNotLinked, ProviderRefused, TooManyRequests, StoreUnavailable
+   * @throws BadContinuation, ValidationFailed, IdentifierTaken, IdentityNotLinked, ProviderRefused, UnverifiedLogin, SignInRefused,
+   * TooManyRequests, StoreUnavailable
    */
   register(
     continuationToken: string | undefined,
@@ -81,7 +81,7 @@ export class IdentityFlow extends http.Flow {
 
   /** As `GET /identities`: lists the identities of the caller, the oldest first. @throws Unauthenticated, InsufficientScope */
   async list(source: http.CallSource): Promise<ListedIdentity[]> {
-    return (await this.call(AccountIdentitiesController, 'list', source)).identities;
+    return (await this.call(IdentitiesController, 'list', source)).identities;
   }
 
   /**
@@ -91,7 +91,7 @@ export class IdentityFlow extends http.Flow {
    * StoreUnavailable
    */
   beginLink(provider: string, source: http.CallSource, redirectUri?: string): Promise<BegunAttempt> {
-    return this.call(AccountIdentitiesController, 'begin', source, { svcProvider: provider, redirectUri });
+    return this.call(IdentitiesController, 'beginLink', source, { svcProvider: provider, redirectUri });
   }
 
   /**
@@ -101,7 +101,7 @@ export class IdentityFlow extends http.Flow {
    * ValidationFailed, ProviderUnavailable, StoreUnavailable
    */
   link(provider: string, answer: Omit<IdentityAnswer, 'remember'>, source: http.CallSource): Promise<ListedIdentity> {
-    return this.call(AccountIdentitiesController, 'link', source, { ...answer, svcProvider: provider });
+    return this.call(IdentitiesController, 'link', source, { ...answer, svcProvider: provider });
   }
 
   /**
@@ -110,7 +110,7 @@ export class IdentityFlow extends http.Flow {
    * @throws Unauthenticated, ConfirmationRequired, IdentityNotFound, LastIdentity, StoreUnavailable
    */
   unlink(id: string, source: http.CallSource): Promise<void> {
-    return this.call(AccountIdentitiesController, 'unlink', source, { svcIdentity: id });
+    return this.call(IdentitiesController, 'unlink', source, { svcIdentity: id });
   }
 
   /**
@@ -139,7 +139,7 @@ export class IdentityFlow extends http.Flow {
    * @throws Unauthenticated, InsufficientScope, StoreUnavailable
    */
   async endSession(source: http.CallSource): Promise<string | null> {
-    return (await this.call(AccountIdentitiesController, 'endSession', source)).end_session_url;
+    return (await this.call(IdentitiesController, 'endSession', source)).end_session_url;
   }
 
   /**
@@ -148,6 +148,6 @@ export class IdentityFlow extends http.Flow {
    * @throws BadLogoutToken, ProviderUnavailable, StoreUnavailable
    */
   logout(provider: string, logoutToken: string, source: http.CallSource): Promise<void> {
-    return this.call(AccountIdentitiesController, 'logout', source, { svcProvider: provider, logoutToken });
+    return this.call(IdentitiesController, 'logout', source, { svcProvider: provider, logoutToken });
   }
 }

@@ -1,8 +1,7 @@
 import { type manifest, Realm, event } from '../../kit';
 import { AccountIdentities } from './account-identities';
-import { AccountIdentitiesController, ConfirmIdentityController } from './account-identities.controller';
 import { AttemptDelivery, IdentityAttempts, IdentityCookie } from './attempts';
-import { IdentitiesController } from './identities.controller';
+import { ConfirmIdentityController, IdentitiesController } from './identities.controller';
 import { IDENTITY_REASONS } from './identities.errors';
 import { IDENTITY_EVENTS, IdentityLinked, IdentityUnlinked } from './identities.events';
 import { IdentityOwners } from './identity.store';
@@ -10,20 +9,16 @@ import { IdentityConfirmation } from './identity-confirmation';
 import { IdentityRegistration } from './identity-registration';
 import { IdentitySignIn, isLinked } from './identity-sign-in';
 import { IDENTITY_PROVIDERS, ProviderClients } from './protocol/provider-clients';
-import { PROVIDER_REASONS } from './protocol/provider.errors';
 import { ProviderLogouts } from './provider-logout';
 
-const reasons = { ...IDENTITY_REASONS, ...PROVIDER_REASONS };
-
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends Readonly<typeof reasons> {}
+  interface Reasons extends Readonly<typeof IDENTITY_REASONS> {}
 }
 
 /** What a process with the feature loads: see `Feature.load`. */
 export const MEMBERS: Partial<manifest.Feature> = {
-  reasons,
-  // In this order: a path of the account would be the name of a provider.
-  controllers: [AccountIdentitiesController, IdentitiesController, ConfirmIdentityController],
+  reasons: IDENTITY_REASONS,
+  controllers: [IdentitiesController, ConfirmIdentityController],
   informs: {
     identityLinked: [event.informOn(IdentityLinked, event.userIdOf)],
     identityUnlinked: [event.informOn(IdentityUnlinked, event.userIdOf)],

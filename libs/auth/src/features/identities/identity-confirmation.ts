@@ -3,7 +3,7 @@ import { Realm, errors, identity, locking, session } from '../../kit';
 import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityStore, type StoredIdentity } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
-import { ProviderRefused } from './protocol/provider.errors';
+import { ProviderRefused } from './identities.errors';
 
 declare module '../step-up/step-up.errors' {
   interface ConfirmationMethods {
@@ -71,9 +71,7 @@ export class IdentityConfirmation {
 
   /** The identities of providers of the guard that can ask the person again, and say when they have. */
   private async usableBy(userId: string): Promise<StoredIdentity[]> {
-    return (await this.store.listOf(userId)).filter(
-      (one) => this.clients.issues(one) && this.clients.find(one.provider)!.canConfirm,
-    );
+    return (await this.store.listOf(userId)).filter((one) => this.clients.canConfirm(one));
   }
 
   private async requireMethod(caller: identity.Caller): Promise<void> {

@@ -2,12 +2,11 @@ import { Injectable, Optional } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Realm, deadline, errors, event, identity, input, schema, session } from '../../kit';
 import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
-import { BadContinuation, IdentityNotLinked } from './identities.errors';
+import { BadContinuation, IdentityNotLinked, ProviderRefused } from './identities.errors';
 import { IdentityLinked } from './identities.events';
-import { type IdentityOwner, IdentityOwners, IdentityStore, originOf } from './identity.store';
+import { type IdentityOwner, IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesAddress } from './protocol/provider-identity.policy';
-import { ProviderRefused } from './protocol/provider.errors';
 
 /** The answer for a person without an account, if the provider does not give all fields of one. */
 export interface RegistrationRequired {
@@ -30,7 +29,6 @@ export class IdentityRegistration {
     private readonly attempts: IdentityAttempts,
     private readonly cookie: IdentityCookie,
     private readonly clients: ProviderClients,
-    private readonly owners: IdentityOwners,
     private readonly store: IdentityStore,
     private readonly events: event.AuthEvents,
     private readonly users: identity.TimedUserProvider,
@@ -53,8 +51,7 @@ export class IdentityRegistration {
     const opening = this.required();
     const { person } = answered;
     try {
-      const fields = await opening.read(withFields(request, this.given(answered, {})));
-      return await this.open(answered, fields, owner, request);
+      return await this.open(answered, await opening.read(asked(request, person, {})), owner, request);
     } catch (error) {
       if (!(error instanceof errors.ValidationFailed)) throw error;
       await this.refuseProvedOwner(answered);
@@ -71,32 +68,42 @@ export class IdentityRegistration {
     }
   }
 
-  /** @throws BadContinuation; ValidationFailed, IdentifierTaken and StoreUnavailable without using the registration up */
-  async complete(request: RegistrationRequest): Promise<session.RegistrationAnswer> {
+  /**
+   * Continues a registration with the fields of the request.
+   *
+   * @param enter signs the person in, or creates the account
+   * @throws BadContinuation; ValidationFailed, IdentifierTaken and StoreUnavailable without using the registration up
+   */
+  async complete(
+    request: RegistrationRequest,
+    enter: (
+      answered: Answered,
+      create: (owner: IdentityOwner) => Promise<session.RegistrationAnswer>,
+    ) => Promise<session.RegistrationAnswer>,
+  ): Promise<session.RegistrationAnswer> {
     const opening = this.required();
     const token = this.cookie.presented(input.ownField(request.body, 'continuation_token'), request);
     const answered = await this.attempts.findKept(token);
     if (!answered) throw new BadContinuation();
     const body = input.isRecord(request.body) ? request.body : {};
-    const fields = await opening.read(withFields(request, this.given(answered, body)));
+    const fields = await opening.read(asked(request, answered.person, body));
     input.rememberIn(request, this.realm.options);
     if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
     try {
-      const owner = await this.owners.find(answered.person);
-      if (owner.linked && owner.former === null) throw new BadContinuation();
-      return await this.open(answered, fields, owner, request);
+      return await enter(answered, (owner) => this.open(answered, fields, owner, request));
     } catch (error) {
       const isRefused = error instanceof session.IdentifierTaken || error instanceof errors.ValidationFailed;
       if (isRefused || deadline.isInconclusive(error))
-        await deadline.bestEffort('restoring a registration', () => this.attempts.restoreKept(token, answered), 0);
+        await deadline.bestEffort('restoring a registration', () => this.attempts.keep(answered, token), 0);
       throw error;
     }
   }
 
   /** The schema of a body with the fields of the registration and the token. */
   body(): schema.Schema {
-    const token = { continuation_token: schema.of(schema.TEXT, 'Of the callback. In cookie mode, in a cookie.') };
-    return this.opening?.bodyWith(schema.objectOf(token, () => false)) ?? schema.objectOf(token, () => false);
+    const continuation_token = schema.of(schema.TEXT, 'Of the callback. In cookie mode, in a cookie.');
+    const token = schema.objectOf({ continuation_token }, () => false);
+    return this.opening?.bodyWith(token) ?? token;
   }
 
   /** An extra guard inherits the options of the registration, but its users do not register themselves unless it says so. */
@@ -104,13 +111,6 @@ export class IdentityRegistration {
     const { identities, isDefault } = this.realm.options;
     if (!this.opening || !(identities.register ?? isDefault)) throw new IdentityNotLinked();
     return this.opening;
-  }
-
-  /** What the provider says in place of fields that the person has not sent. */
-  private given({ person }: Answered, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const said = { name: person.name, email: person.email };
-    const missing = Object.entries(said).filter(([field]) => input.ownField(body, field) === null);
-    return { ...body, ...Object.fromEntries(missing) };
   }
 
   /** The person has proved the address, so the answer may show that it has an account. @throws IdentityNotLinked */
@@ -131,7 +131,8 @@ export class IdentityRegistration {
     request: object,
   ): Promise<session.RegistrationAnswer> {
     const proved = this.provedBy(answered);
-    const proves = this.isOf(fields, proved) ? proved : null;
+    // Only of an account that gets the address: otherwise a proved one would show by the answer whether another one has an account.
+    const proves = proved !== null && isAddress(fields.email, proved) ? proved : null;
     const isIdentifier = proves !== null && this.realm.options.username === 'email';
     // Of an identifier, the registration finds the owner itself.
     if (!isIdentifier) await this.refuseProvedOwner(answered);
@@ -143,14 +144,6 @@ export class IdentityRegistration {
         if (isIdentifier && error instanceof session.IdentifierTaken) throw new IdentityNotLinked();
         throw error;
       });
-  }
-
-  /** Whether the account gets the address. Otherwise the answer would show by a proved one whether another one has an account. */
-  private isOf(fields: session.AccountFields, proved: string | null): boolean {
-    const { email } = fields;
-    return (
-      proved !== null && typeof email === 'string' && identity.canonicalEmail(email) === identity.canonicalEmail(proved)
-    );
   }
 
   private credentialOf(
@@ -189,6 +182,12 @@ interface RegistrationRequest {
   readonly headers?: { readonly cookie?: unknown };
 }
 
-/** The request with other fields. */
-const withFields = (request: object, body: object): object =>
-  Object.create(request, { body: { value: body, enumerable: true } }) as object;
+const isAddress = (field: unknown, email: string): boolean =>
+  typeof field === 'string' && identity.canonicalEmail(field) === identity.canonicalEmail(email);
+
+/** The request with the fields of a body. What the person has not sent is as the provider says. */
+function asked(request: object, { name, email }: Answered['person'], body: Readonly<Record<string, unknown>>): object {
+  const missing = Object.entries({ name, email }).filter(([field]) => input.ownField(body, field) === null);
+  const value = { ...body, ...Object.fromEntries(missing) };
+  return Object.create(request, { body: { value, enumerable: true } }) as object;
+}

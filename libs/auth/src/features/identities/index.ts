@@ -9,16 +9,18 @@
  */
 export {
   BadContinuation,
+  BadLogoutToken,
   IdentityNotFound,
   IdentityNotLinked,
   IdentityTaken,
   LastIdentity,
   NoSuchProvider,
+  ProviderRefused,
+  ProviderUnavailable,
 } from './identities.errors';
 export { IdentityFlow } from './identities-flow';
 export { Identity } from './identity.entity';
 export { IdentityLinked, IdentityUnlinked } from './identities.events';
-export { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './protocol/provider.errors';
 export { apple, github, gitlab, google, keycloak, microsoft, oidc } from './providers';
 export type { IdentityAnswer } from './identities-flow';
 export type { IdentitiesOptions } from './identities.options';

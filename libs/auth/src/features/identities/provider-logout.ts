@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Realm, SecurityStore, crypto, identity, session } from '../../kit';
 import { IdentityStore, personOf, providerSession } from './identity.store';
 import { type SignedOut, ProviderClients } from './protocol/provider-clients';
-import { BadLogoutToken } from './protocol/provider.errors';
+import { BadLogoutToken } from './identities.errors';
 
 /** Sessions that a logout ends: those of a user that an account at the provider has started, or one session of it there. */
 type Ended = readonly [userId: string, origin: session.SessionOrigin];

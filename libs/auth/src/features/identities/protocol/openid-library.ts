@@ -6,6 +6,7 @@ import type { ClientCredential, ProviderSettings } from '../provider-options';
 export type OpenidClient = typeof import('openid-client');
 export type Jose = typeof import('jose');
 export type Configuration = InstanceType<OpenidClient['Configuration']>;
+export type TokenKey = import('jose').JWTVerifyGetKey;
 export type ClientAuth = ReturnType<OpenidClient['None']>;
 
 const PEERS = ['openid-client', 'jose'] as const;

@@ -14,8 +14,8 @@ import {
   isTenant,
   nameOfForm,
 } from './provider-identity.policy';
-import { type ProviderMemory, ProviderStep } from './provider-step';
-import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './provider.errors';
+import { ProviderDocuments, ProviderStep } from './provider-step';
+import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from '../identities.errors';
 
 export type { ProviderIdentity };
 
@@ -57,7 +57,7 @@ const LINES_A_MINUTE = 60;
 @Injectable()
 export class ProviderClients {
   private readonly logger = new Logger('Auth');
-  private readonly memories = new Map<string, ProviderMemory>();
+  private readonly documents = new Map<string, ProviderDocuments>();
   private readonly library = openidLibrary();
   private logged = { minute: 0, lines: 0 };
 
@@ -65,10 +65,6 @@ export class ProviderClients {
     @Inject(IDENTITY_PROVIDERS) private readonly providers: Readonly<Record<string, IdentityProvider>>,
     private readonly clock: Clock,
   ) {}
-
-  names(): string[] {
-    return Object.keys(this.providers);
-  }
 
   find(name: string): IdentityProvider | null {
     return Object.hasOwn(this.providers, name) ? this.providers[name]! : null;
@@ -80,6 +76,11 @@ export class ProviderClients {
     if (!settings) return false;
     const { tenants } = settings.claims;
     return tenants ? isTenant(issuer, issuer.split('/').at(-2), tenants) : settings.issuer === issuer;
+  }
+
+  /** Whether actions can be confirmed with a stored identity. */
+  canConfirm(identity: { readonly provider: string; readonly issuer: string }): boolean {
+    return this.issues(identity) && this.find(identity.provider)!.canConfirm;
   }
 
   /**
@@ -233,10 +234,10 @@ export class ProviderClients {
     work: (step: ProviderStep) => Promise<T>,
   ): Promise<T> {
     const settings = this.settingsOf(name);
-    const memory = this.memories.get(name) ?? {};
-    this.memories.set(name, memory);
     const { clock } = this;
-    const step = new ProviderStep({ settings, memory, library: this.library(), clock, production: isProduction() });
+    const documents = this.documents.get(name) ?? new ProviderDocuments(clock);
+    this.documents.set(name, documents);
+    const step = new ProviderStep({ settings, documents, library: this.library(), clock, production: isProduction() });
     try {
       return await work(step);
     } catch (error) {
@@ -249,8 +250,6 @@ export class ProviderClients {
       const what = answer instanceof ProviderUnavailable ? 'is unavailable' : 'was refused';
       if (this.mayLog()) this.logger.warn(`The identity provider "${name}" ${what}: ${causeOf(failure)}`);
       throw answer;
-    } finally {
-      step.end();
     }
   }
 }
