@@ -1,6 +1,6 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
 export { fieldText, responseText } from '../foundation/platform/http-text';
-export { type AnswerStep, prefixOf, publishAt } from '../foundation/realm/route';
+export { type AnswerStep, type Refusal, prefixOf, publishAt } from '../foundation/realm/route';
 export { CarriedRequest, connectionOf } from '../foundation/ports/handshake';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
