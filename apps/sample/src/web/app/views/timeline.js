@@ -35,14 +35,14 @@ const mark = (kind, place) =>
 const item = ({ at, kind, title, text, http }, times) =>
   h(
     'li',
-    {},
+    { class: kind },
     mark(kind, { viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }),
     h('p', {}, h('strong', {}, title), times > 1 && h('span', { class: 'badge' }, `× ${times}`), clockTime(at)),
     http && h('code', { class: 'http' }, `${http[0]} → `, h('b', { class: http[1] > 399 && 'bad' }, http[1])),
     text && h('p', { class: 'text' }, text),
   );
 
-/** Which mark stands for several that have no place beside each other: the last of these that is among them. */
+/** Which mark stands for several that have no place beside each other: the last of these that is among them. Each of the others is a line. */
 const WEIGHTS = ['renewed', 'started', 'replayed', 'ended'];
 const APART = 14;
 
@@ -58,6 +58,26 @@ function marksOf(events, x) {
     at,
     kind: kinds.toSorted((a, b) => WEIGHTS.indexOf(a) - WEIGHTS.indexOf(b)).at(-1),
   }));
+}
+
+/**
+ * The numbers of the tokens that were replaced, each where it has a place: `4`. Tokens that are too narrow share one with
+ * their neighbours: `5–9`.
+ *
+ * @param edges where each token begins, and where the last one ends
+ */
+function numbersOf(edges) {
+  const groups = [];
+  for (let i = edges.length - 2; i >= 0; i--) {
+    const group = groups.at(-1);
+    if (group && !group.fits) group.from = i;
+    else groups.push({ from: i, to: i });
+    const mine = groups.at(-1);
+    mine.label = [...new Set([mine.from + 1, mine.to + 1])].join('–');
+    mine.free = edges[mine.to + 1] - edges[mine.from] - DIGIT * mine.label.length;
+    mine.fits = mine.free > EDGES;
+  }
+  return groups.filter(({ fits }) => fits).reverse();
 }
 
 /** How long something still lasts: `14:57`. */
@@ -109,13 +129,14 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       rx: 4,
       mask: to > end && 'url(#open)',
     });
+  const numberAt = (from, free, lane, label) =>
+    text(from + Math.min(free / 2, 6), middle(lane) + 4.5, label, {
+      class: label.includes('–') ? 'number several' : 'number',
+    });
   /** The bar of a refresh token, with its number if that has a place. */
   const token = (kind, from, to, lane, number) => {
     const free = x(to) - x(from) - DIGIT * String(number).length;
-    return [
-      bar(kind, from, to, lane, THICK),
-      free > EDGES && text(x(from) + Math.min(free / 2, 6), middle(lane) + 4.5, String(number), { class: 'number' }),
-    ];
+    return [bar(kind, from, to, lane, THICK), free > EDGES && numberAt(x(from), free, lane, String(number))];
   };
   /** What is still to come, until a time or the end of the session, and how long that is. */
   const ahead = (kind, until, lane, height) => [
@@ -160,9 +181,9 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ahead('ahead', Infinity, 0),
     bar('token', last, now, 1),
     ended ? bar('lost', now, expiresAt, 1) : ahead('ahead', expiresAt, 1),
-    issued.flatMap((from, i) =>
-      token(issued[i + 1] ? `past ${replays[i] ?? ''}` : 'token', from, issued[i + 1] ?? now, 2, i + 1),
-    ),
+    issued.slice(0, -1).map((from, i) => bar(`past ${replays[i] ?? ''}`, from, issued[i + 1], 2, THICK)),
+    numbersOf(issued.map(x)).map(({ from, free, label }) => numberAt(x(issued[from]), free, 2, label)),
+    token('token', last, now, 2, issued.length),
     ended ? bar('lost', now, Infinity, 2, THICK) : ahead('ahead', Infinity, 2, THICK),
     // A token before the last one has none any more.
     graceEnd > 0 && token('grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
@@ -175,6 +196,11 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ended
       ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
       : text(Math.max(x(now), HALF_NOW), bottom, t`now`, { 'text-anchor': 'middle' }),
+    // Each renewal stays visible where its mark has no place.
+    issued
+      .slice(1)
+      .filter((at) => at > first && !marks.some((one) => Math.abs(one.at - x(at)) < 1))
+      .map((at) => svg('line', { class: 'tick', x1: x(at), x2: x(at), y1: middle(0) - 9, y2: middle(0) + 9 })),
     marks.map(({ at, kind }) => mark(kind, { x: at, y: middle(0), overflow: 'visible' })),
   );
 }
