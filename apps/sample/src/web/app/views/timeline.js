@@ -61,23 +61,22 @@ function marksOf(events, x) {
 }
 
 /**
- * The numbers of the tokens that were replaced, each where it has a place: `4`. Tokens that are too narrow share one with
- * their neighbours: `5–9`.
+ * The numbers of the tokens that were replaced: `4`. Neighbours that are too narrow share one, at their end: `5–9`.
  *
  * @param edges where each token begins, and where the last one ends
+ * @returns `[label, from, to]`
  */
 function numbersOf(edges) {
-  const groups = [];
-  for (let i = edges.length - 2; i >= 0; i--) {
-    const group = groups.at(-1);
-    if (group && !group.fits) group.from = i;
-    else groups.push({ from: i, to: i });
-    const mine = groups.at(-1);
-    mine.label = [...new Set([mine.from + 1, mine.to + 1])].join('–');
-    mine.free = edges[mine.to + 1] - edges[mine.from] - DIGIT * mine.label.length;
-    mine.fits = mine.free > EDGES;
+  const label = (from, to) => (from === to ? `${to + 1}` : `${from + 1}–${to + 1}`);
+  const fits = (from, to) => edges[to + 1] - edges[from] - DIGIT * label(from, to).length > EDGES;
+  const numbers = [];
+  for (let [from, to] = [0, edges.length - 2]; to >= 0; to = from - 1) {
+    from = to;
+    if (!fits(to, to)) while (from > 0 && !fits(from - 1, from - 1)) from--;
+    while (from > 0 && !fits(from, to)) from--;
+    if (fits(from, to)) numbers.unshift([label(from, to), edges[from], edges[to + 1]]);
   }
-  return groups.filter(({ fits }) => fits).reverse();
+  return numbers;
 }
 
 /** How long something still lasts: `14:57`. */
@@ -129,15 +128,17 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       rx: 4,
       mask: to > end && 'url(#open)',
     });
-  const numberAt = (from, free, lane, label) =>
-    text(from + Math.min(free / 2, 6), middle(lane) + 4.5, label, {
-      class: label.includes('–') ? 'number several' : 'number',
-    });
+  const numberIn = (label, from, to, lane) =>
+    label.includes('–')
+      ? text(to - EDGES, middle(lane) + 4.5, label, { class: 'number several', 'text-anchor': 'end' })
+      : text(from + Math.min((to - from - DIGIT * label.length) / 2, 6), middle(lane) + 4.5, label, {
+          class: 'number',
+        });
   /** The bar of a refresh token, with its number if that has a place. */
-  const token = (kind, from, to, lane, number) => {
-    const free = x(to) - x(from) - DIGIT * String(number).length;
-    return [bar(kind, from, to, lane, THICK), free > EDGES && numberAt(x(from), free, lane, String(number))];
-  };
+  const token = (kind, from, to, lane, number) => [
+    bar(kind, from, to, lane, THICK),
+    x(to) - x(from) - DIGIT * String(number).length > EDGES && numberIn(String(number), x(from), x(to), lane),
+  ];
   /** What is still to come, until a time or the end of the session, and how long that is. */
   const ahead = (kind, until, lane, height) => [
     !ended && bar(kind, now, until, lane, height),
@@ -182,7 +183,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     bar('token', last, now, 1),
     ended ? bar('lost', now, expiresAt, 1) : ahead('ahead', expiresAt, 1),
     issued.slice(0, -1).map((from, i) => bar(`past ${replays[i] ?? ''}`, from, issued[i + 1], 2, THICK)),
-    numbersOf(issued.map(x)).map(({ from, free, label }) => numberAt(x(issued[from]), free, 2, label)),
+    numbersOf(issued.map(x)).map(([label, from, to]) => numberIn(label, from, to, 2)),
     token('token', last, now, 2, issued.length),
     ended ? bar('lost', now, Infinity, 2, THICK) : ahead('ahead', Infinity, 2, THICK),
     // A token before the last one has none any more.
