@@ -259,6 +259,16 @@ describeWithBrowser('the page of the sample', () => {
         .locator('svg.life')
         .getByText(/^1[0-4]:\d\d left$/)
         .waitFor();
+      // Where marks and numbers have no place, each renewal is a line, and its token is in the number of several.
+      for (const renewals of [1, 2, 3]) {
+        await person.clock.fastForward(3000);
+        await tab.presses('Renew now');
+        const last = tab.page.locator('.events li:last-child');
+        await last.getByText(renewals > 1 ? `× ${renewals}` : 'Renewed').waitFor();
+        await tab.page.locator('button.primary:not([aria-busy])').waitFor();
+      }
+      expect(await tab.page.locator('svg.life .tick').count()).toBe(2);
+      expect(await tab.page.locator('svg.life .number').allTextContents()).toContain('4–6');
     });
 
     it('in a drawing of 20 seconds at first', async () => {
@@ -309,6 +319,9 @@ describeWithBrowser('the page of the sample', () => {
       await other.sees('Sign in');
       // The token of the device stays: it is no credential.
       expect(await tab.page.evaluate('Object.keys(localStorage)')).toEqual(['svc-auth:/auth:device']);
+      await demo(tab);
+      await tab.goes('History');
+      await tab.page.getByText('Stolen token stopped').waitFor();
     });
   });
 

@@ -74,6 +74,7 @@ describeWithBrowser('the quality of a page', () => {
         },
       ],
       ['devices', () => tab.goes('Devices')],
+      ['history', () => tab.goes('History')],
       ['email', () => tab.goes('Email')],
       ['passkeys', () => tab.goes('Passkeys')],
       ['your data', () => tab.goes('Your data')],

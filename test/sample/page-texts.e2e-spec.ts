@@ -8,8 +8,9 @@ const BUILT = /^auth-(client|account|identities)\.js$/;
 
 /** What the first visit does not need is in separate files. */
 const PARTS = [
-  { folder: 'languages', has: (file: string) => !/identities|access-keys/.test(file) },
+  { folder: 'languages', has: (file: string) => !/identities|access-keys|views\/history/.test(file) },
   { folder: 'languages/access-keys', has: (file: string) => /access-keys/.test(file) },
+  { folder: 'languages/history', has: (file: string) => /views\/history/.test(file) },
   { folder: 'languages/identities', has: (file: string) => /identities/.test(file) },
 ];
 

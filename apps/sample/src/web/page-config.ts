@@ -12,6 +12,7 @@ const SOURCE = library.repository.url.replace(/^git\+|\.git$/g, '');
 const SHOWN = [
   'accessKeys',
   'accountDeletion',
+  'audit',
   'changePassword',
   'conditionalCreate',
   'emailChange',

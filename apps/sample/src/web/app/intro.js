@@ -16,6 +16,13 @@ const TRIALS = [
   [t`Order tea with a token that may only read.`, t`The server refuses, and says what the token lacks.`],
 ].filter(Boolean);
 
+/** What an application adds: the package, the module, and a route that needs a session. */
+const SETUP = [
+  ['npm', 'npm install @svc/auth'],
+  ['app.module.ts', 'AuthModule.forRoot({\n  ...authOptionsFromEnv(),\n  users: { entity: User },\n})'],
+  ['orders.controller.ts', '@Authenticated()\n@Get()\nlist(@CurrentUser() user: User) {}'],
+];
+
 /** What a colour of a drawing means. */
 export const swatch = (kind, text) => h('li', {}, h('span', { class: `swatch ${kind}`, 'aria-hidden': 'true' }), text);
 
@@ -45,6 +52,11 @@ export const intro = () => [
       swatch('refused', t`refused`),
     ),
     h('figcaption', { class: 'note' }, t`Refresh token 3 comes back after its grace time: the session ends at once.`),
+  ),
+  h(
+    'dl',
+    { class: 'setup ink' },
+    SETUP.map(([file, code]) => h('div', {}, h('dt', {}, file), h('dd', {}, h('code', {}, code)))),
   ),
   h(
     'ul',

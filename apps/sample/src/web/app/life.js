@@ -12,7 +12,7 @@ import { exchange, t } from './language.js';
 const ENDS = {
   logout: t`You signed out.`,
   deleted: t`The account was deleted.`,
-  ended: t`The server no longer renews it.`,
+  ended: t`It was ended on another device, by the support, or because its time was over.`,
 };
 
 /** Whether a script can read the refresh token, and so replay an old one. */

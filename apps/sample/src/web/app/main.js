@@ -35,6 +35,7 @@ const groups = [
     ['/orders', t`Orders`, 'in', later('orders')],
     ['/sessions', t`Sessions`, 'in', later('sessions')],
     (features.knownDevices || config.trustedDeviceDays > 0) && ['/devices', t`Devices`, 'in', later('devices')],
+    features.audit && ['/history', t`History`, 'in', later('history', './views/history.js')],
   ],
   [
     features.emailChange && ['/email', t`Email`, 'in', later('email')],

@@ -35,14 +35,14 @@ const mark = (kind, place) =>
 const item = ({ at, kind, title, text, http }, times) =>
   h(
     'li',
-    {},
+    { class: kind },
     mark(kind, { viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }),
     h('p', {}, h('strong', {}, title), times > 1 && h('span', { class: 'badge' }, `× ${times}`), clockTime(at)),
     http && h('code', { class: 'http' }, `${http[0]} → `, h('b', { class: http[1] > 399 && 'bad' }, http[1])),
     text && h('p', { class: 'text' }, text),
   );
 
-/** Which mark stands for several that have no place beside each other: the last of these that is among them. */
+/** Which mark stands for several that have no place beside each other: the last of these that is among them. Each of the others is a line. */
 const WEIGHTS = ['renewed', 'started', 'replayed', 'ended'];
 const APART = 14;
 
@@ -58,6 +58,25 @@ function marksOf(events, x) {
     at,
     kind: kinds.toSorted((a, b) => WEIGHTS.indexOf(a) - WEIGHTS.indexOf(b)).at(-1),
   }));
+}
+
+/**
+ * The numbers of the tokens that were replaced: `4`. Neighbours that are too narrow share one, at their end: `5–9`.
+ *
+ * @param edges where each token begins, and where the last one ends
+ * @returns `[label, from, to]`
+ */
+function numbersOf(edges) {
+  const label = (from, to) => (from === to ? `${to + 1}` : `${from + 1}–${to + 1}`);
+  const fits = (from, to) => edges[to + 1] - edges[from] - DIGIT * label(from, to).length > EDGES;
+  const numbers = [];
+  for (let [from, to] = [0, edges.length - 2]; to >= 0; to = from - 1) {
+    from = to;
+    if (!fits(to, to)) while (from > 0 && !fits(from - 1, from - 1)) from--;
+    while (from > 0 && !fits(from, to)) from--;
+    if (fits(from, to)) numbers.unshift([label(from, to), edges[from], edges[to + 1]]);
+  }
+  return numbers;
 }
 
 /** How long something still lasts: `14:57`. */
@@ -109,14 +128,17 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       rx: 4,
       mask: to > end && 'url(#open)',
     });
+  const numberIn = (label, from, to, lane) =>
+    label.includes('–')
+      ? text(to - EDGES, middle(lane) + 4.5, label, { class: 'number several', 'text-anchor': 'end' })
+      : text(from + Math.min((to - from - DIGIT * label.length) / 2, 6), middle(lane) + 4.5, label, {
+          class: 'number',
+        });
   /** The bar of a refresh token, with its number if that has a place. */
-  const token = (kind, from, to, lane, number) => {
-    const free = x(to) - x(from) - DIGIT * String(number).length;
-    return [
-      bar(kind, from, to, lane, THICK),
-      free > EDGES && text(x(from) + Math.min(free / 2, 6), middle(lane) + 4.5, String(number), { class: 'number' }),
-    ];
-  };
+  const token = (kind, from, to, lane, number) => [
+    bar(kind, from, to, lane, THICK),
+    x(to) - x(from) - DIGIT * String(number).length > EDGES && numberIn(String(number), x(from), x(to), lane),
+  ];
   /** What is still to come, until a time or the end of the session, and how long that is. */
   const ahead = (kind, until, lane, height) => [
     !ended && bar(kind, now, until, lane, height),
@@ -160,9 +182,9 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ahead('ahead', Infinity, 0),
     bar('token', last, now, 1),
     ended ? bar('lost', now, expiresAt, 1) : ahead('ahead', expiresAt, 1),
-    issued.flatMap((from, i) =>
-      token(issued[i + 1] ? `past ${replays[i] ?? ''}` : 'token', from, issued[i + 1] ?? now, 2, i + 1),
-    ),
+    issued.slice(0, -1).map((from, i) => bar(`past ${replays[i] ?? ''}`, from, issued[i + 1], 2, THICK)),
+    numbersOf(issued.map(x)).map(([label, from, to]) => numberIn(label, from, to, 2)),
+    token('token', last, now, 2, issued.length),
     ended ? bar('lost', now, Infinity, 2, THICK) : ahead('ahead', Infinity, 2, THICK),
     // A token before the last one has none any more.
     graceEnd > 0 && token('grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
@@ -175,6 +197,11 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ended
       ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
       : text(Math.max(x(now), HALF_NOW), bottom, t`now`, { 'text-anchor': 'middle' }),
+    // Each renewal stays visible where its mark has no place.
+    issued
+      .slice(1)
+      .filter((at) => at > first && !marks.some((one) => Math.abs(one.at - x(at)) < 1))
+      .map((at) => svg('line', { class: 'tick', x1: x(at), x2: x(at), y1: middle(0) - 9, y2: middle(0) + 9 })),
     marks.map(({ at, kind }) => mark(kind, { x: at, y: middle(0), overflow: 'visible' })),
   );
 }

@@ -108,15 +108,16 @@ export function sessionCard(left) {
   );
 }
 
+const isTheft = () => life().events.some(({ kind }) => kind === 'reused');
+
 /** Why the session has ended, in one line. An end that the user did not want is announced. */
 function verdict() {
   const { events } = life();
   const last = events.at(-1);
   if (last.reason !== 'ended') return h('p', { class: 'verdict' }, last.text);
   const line = h('p', { class: 'verdict bad', role: 'status' });
-  const isTheft = events.some(({ kind }) => kind === 'reused');
-  const cause = isTheft
-    ? t`An old refresh token came back after its grace time. The server takes that for theft.`
+  const cause = isTheft()
+    ? t`An old refresh token came back after its grace time. The server takes that for theft: whoever sent it got nothing, and every tab is signed out.`
     : last.text;
   // Screen readers read what is added to an element that is there.
   setTimeout(() => line.append(h('strong', {}, t`Your session has ended. Sign in again.`), ' ', cause));
@@ -125,7 +126,6 @@ function verdict() {
 
 /** The life of the session that has ended, for the view after it. */
 export const lastSession = (left) => [
-  h('h2', { id: 'intro-heading' }, t`What happened to your session`),
-  verdict(),
-  h('div', { class: 'card' }, timeline(left)),
+  h('h2', { id: 'intro-heading' }, isTheft() ? t`A stolen token was stopped` : t`What happened to your session`),
+  h('div', { class: 'card' }, verdict(), timeline(left)),
 ];

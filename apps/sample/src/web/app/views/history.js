@@ -1,0 +1,99 @@
+import './history-texts.js';
+import { auth } from '../auth.js';
+import { badge } from '../items.js';
+import { deviceOf } from '../device-name.js';
+import { ago, h } from '../dom.js';
+import { button } from '../feedback.js';
+import { t } from '../language.js';
+
+/** What a line of the history says, by the name of the security log. */
+const OPERATIONS = {
+  'auth.session.started': t`Session started`,
+  'auth.session.ended': t`Session over`,
+  'auth.login.failed': t`Sign-in refused`,
+  'auth.login_with_code.failed': t`Sign-in refused`,
+  'auth.passkey_login.failed': t`Sign-in refused`,
+  'auth.refresh.failed': t`Renewal refused`,
+  'auth.login.challenged': t`Second factor asked for`,
+  'auth.login_challenge.failed': t`Second factor refused`,
+  'auth.confirm_password.failed': t`Confirmation refused`,
+  'auth.account.locked': t`Locked after failed attempts`,
+  'auth.register.succeeded': t`Account created`,
+  'auth.device.trusted': t`Device trusted`,
+  'auth.email.verified': t`Email confirmed`,
+  'auth.email.changed': t`Email changed`,
+  'auth.email.change_undone': t`Email restored`,
+  'auth.identity.linked': t`Provider linked`,
+  'auth.identity.unlinked': t`Provider unlinked`,
+  'auth.passkey.added': t`Passkey created`,
+  'auth.passkey.removed': t`Passkey deleted`,
+  'auth.password_change.succeeded': t`Password changed`,
+  'auth.password_forgot.succeeded': t`Link for a new password sent`,
+  'auth.password_reset.succeeded': t`Password changed`,
+  'auth.recovery_code.used': t`Recovery code used`,
+  'auth.recovery_codes.replaced': t`Recovery codes replaced`,
+  'auth.refresh_token.reused': t`Stolen token stopped`,
+  'auth.sign_in.reported': t`Sign-in reported`,
+  'auth.two_factor.enabled': t`Second factor turned on`,
+  'auth.two_factor.disabled': t`Second factor turned off`,
+  'auth.access_key.created': t`Access key created`,
+  'auth.access_key.revoked': t`Access key revoked`,
+  'auth.operator.acted': t`Action of the support`,
+};
+
+/** Why a session ended. Other reasons are those of a log. */
+const REASONS = {
+  logout: t`signed out`,
+  operator: t`by the support`,
+  others: t`signed out from another session`,
+  revoked: t`signed out from another session`,
+  reuse: t`its old refresh token came back`,
+  cap: t`too many sessions`,
+  idle: t`not used for too long`,
+};
+
+/** A name without a text of its own: `auth.two_factor_enrol.succeeded` is “Two factor enrol”. */
+const inWords = (name) => {
+  const words = name.replace(/^auth\.|\.(succeeded|failed|challenged)$/g, '').replaceAll(/[._]/g, ' ');
+  return words[0].toUpperCase() + words.slice(1);
+};
+
+/** Every sign-in and every sign-out has one beside the line of its session. */
+const isNoise = ({ operation, reason }) =>
+  operation === 'auth.logout.succeeded' || (operation === 'auth.account.failures_cleared' && reason === 'login');
+
+const row = ({ at, operation, outcome, reason, ip, user_agent: agent }) =>
+  h(
+    'li',
+    {},
+    h(
+      'div',
+      {},
+      h('strong', {}, OPERATIONS[operation] ?? inWords(operation)),
+      outcome === 'failed' && !OPERATIONS[operation] && badge(t`refused`, 'bad'),
+      h('p', { class: 'muted' }, [REASONS[reason], agent && deviceOf(agent), ip].filter(Boolean).join(' · ')),
+    ),
+    ago(at),
+  );
+
+/** What happened to the account, newest first, as the server keeps it. */
+export async function history() {
+  const list = h('ol', { class: 'orders', 'aria-label': t`What happened to your account` });
+  let next;
+  const read = async () => {
+    const page = await auth.request('GET', `/auth/history${next ? `?before=${next}` : ''}`);
+    list.append(...page.data.filter((line) => !isNoise(line)).map(row));
+    next = page.next;
+    more.hidden = !next;
+  };
+  const more = button(t`Show earlier lines`, read);
+  await read();
+  return [
+    h(
+      'p',
+      { class: 'muted' },
+      t`What happened to your account, and from where. Is there something that was not you? Change your password.`,
+    ),
+    h('section', { class: 'card', 'aria-label': t`What happened to your account` }, list, more),
+  ];
+}
