@@ -38,8 +38,7 @@ export function proofFault({ jti, htm, htu, iat }: ProofClaims, target: ProofTar
   if (typeof jti !== 'string' || jti === '') return 'jti';
   // Methods are case-sensitive (RFC 9110 §9.1).
   if (typeof htm !== 'string' || htm !== target.method) return 'htm';
-  const address = comparable(htu);
-  if (address === null || !target.addresses.some((one) => comparable(one) === address)) return 'htu';
+  if (!target.addresses.some((one) => isSameAddress(htu, one))) return 'htu';
   if (!Number.isSafeInteger(iat)) return 'iat';
   const { now, nonceSeconds, nonceAt, since } = target;
   if (nonceSeconds > 0)
@@ -58,6 +57,12 @@ export function pathOfTarget(target: string): string | null {
   const isChanged = /[^!-[\]-~]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
   return isChanged ? null : path || '/';
 }
+
+/** Texts are compared first: most clients send the address as it is. */
+const isSameAddress = (htu: unknown, address: string): boolean => {
+  const known = comparable(address);
+  return known !== null && (htu === known || comparable(htu) === known);
+};
 
 /** An address without query and fragment, in the form in which equal ones are the same text (RFC 3986 §6.2.2 and §6.2.3). */
 function comparable(address: unknown): string | null {

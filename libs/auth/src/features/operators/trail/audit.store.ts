@@ -131,8 +131,10 @@ export class AuditStore {
    * `audit_made` has the accounts that get a key. Of concurrent statements, one makes it, and the others wait for it.
    *
    * @param rows a SELECT of the fields
+   * @param isOne PostgreSQL plans the statement of one line, which each sign-in sends, in less time: the sort and its plan are a fifth of it
    */
-  private inserting(rows: string): string {
+  private inserting(rows: string, isOne = false): string {
+    const [first, order] = isOne ? ['', ''] : ['DISTINCT ON (user_id)', 'ORDER BY user_id'];
     const known = `SELECT secret FROM ${this.keys()} k WHERE k.guard = l.guard AND k.user_id = l.user_id AND l.personal IS NOT NULL`;
     const key = `coalesce(known, (SELECT m.secret FROM audit_made m WHERE m.user_id = l.user_id))`;
     return `
@@ -141,8 +143,8 @@ export class AuditStore {
           FROM moment, (${rows}) l, LATERAL (SELECT coalesce(to_timestamp(l.at::float8), moment.now) AS time) t),
       audit_made AS (
         INSERT INTO ${this.keys()} AS k (guard, user_id, secret)
-        SELECT guard, user_id, decode(max(secret), 'hex') FROM audit_lines
-         WHERE personal IS NOT NULL AND known IS NULL GROUP BY guard, user_id ORDER BY user_id
+        SELECT ${first} guard, user_id, decode(secret, 'hex') FROM audit_lines
+         WHERE personal IS NOT NULL AND known IS NULL ${order}
         ON CONFLICT (guard, user_id) DO UPDATE SET secret = k.secret RETURNING user_id, secret),
       audit_inserted AS (
         INSERT INTO ${this.table()} (id, at, seal, ${COLUMNS.join(', ')})
@@ -152,7 +154,7 @@ export class AuditStore {
 
   /** As {@link inserting}, of one line, whose {@link valuesOf values} are the parameters from `first` on. */
   readonly insertingOne = (first: number): string =>
-    this.inserting(`SELECT ${FIELDS.map((field, n) => `$${first + n}::text AS ${field}`).join(', ')}`);
+    this.inserting(`SELECT ${FIELDS.map((field, n) => `$${first + n}::text AS ${field}`).join(', ')}`, true);
 
   readonly valuesOf = (line: NewLine): unknown[] => FIELDS.map((field) => line[field] ?? null);
 
