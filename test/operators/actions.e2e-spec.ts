@@ -164,7 +164,17 @@ describe('the actions of an operator', () => {
     t.clock.advance(101);
     await t.session();
     operator = await operatorSession(t);
-    for (const wrong of ['tomorrow', '2020-01-01T00:00:00Z', '2999-01-01T00:00:00Z', '2027-01-31', 7, {}, []])
+    for (const wrong of [
+      'tomorrow',
+      '2020-01-01T00:00:00Z',
+      '2999-01-01T00:00:00Z',
+      '2027-01-31',
+      '2027-02-31T00:00:00Z',
+      '2027-13-01T00:00:00Z',
+      7,
+      {},
+      [],
+    ])
       await act(t, operator, user, 'suspend', { until: wrong }).expect(422);
     await t.session();
   });
@@ -250,7 +260,9 @@ describe('the actions of an operator', () => {
     await act(t, operator, user, 'suspend', { reason: '\u0000x' }).expect(422);
     for (const abilities of [[{ toString: null }], [null], [['orders.read']], 'orders.read'])
       await act(t, operator, user, 'act', { abilities }).expect(422);
-    for (const wrong of [{}, { session: ' ' }, { all: false }, { session: 'x', all: true }])
+    const { body } = await act(t, operator, user, 'act', { abilities: Array(101).fill('orders.read') }).expect(422);
+    expect(body.message).toContain('more than 100 items');
+    for (const wrong of [{}, { session: ' ' }, { all: false }, { session: 'x', all: true }, { session: '\u0000' }])
       await act(t, operator, user, 'end-sessions', wrong).expect(422);
     for (const session of ['x', '0b3c7c1e-6f0e-4a58-9c8e-000000000000'])
       await act(t, operator, user, 'end-sessions', { session }).expect(404);
@@ -262,6 +274,7 @@ describe('the actions of an operator', () => {
     await t.session();
     await act(t, operator, user, 'suspend').expect(204);
     await act(t, operator, user, 'remove-credential', { kind: 'two_factor' }).expect(409);
+    await t.calm();
     const { body } = await t.get(`${OPERATORS}/users/${user}/history`, operator.token).expect(200);
     const by = { actor: 'operator', actor_guard: 'admin', actor_id: '1' };
     expect(body.data.slice(0, 4).toReversed()).toMatchObject([
@@ -276,6 +289,21 @@ describe('the actions of an operator', () => {
     const { text } = await t.get('/auth/history', token).expect(200);
     expect(text).toContain('"actor":"operator"');
     expect(text).not.toMatch(/ticket 7|actor_id/);
+  });
+
+  it('leave a line that says that they failed, if PostgreSQL writes their line after their answer', async () => {
+    const { access_token: token } = await t.session();
+    await t.database.transaction(async (manager) => {
+      await manager.query('LOCK TABLE svc_audit IN EXCLUSIVE MODE');
+      await act(t, operator, user, 'end-sessions', { all: true }).expect(503);
+    });
+    await t.calm();
+    const lines = await t.database.query<{ outcome: string }[]>(
+      `SELECT outcome FROM svc_audit WHERE user_id = $1 AND operation = 'auth.operator.acted' ORDER BY id`,
+      [user],
+    );
+    expect(lines.at(-1)).toEqual({ outcome: 'failed' });
+    await t.get('/private', token).expect(200);
   });
 
   it('concern the user of the call, whatever a body names', async () => {
@@ -298,6 +326,7 @@ describe('the actions of an operator', () => {
       ['suspend', 'bob@example.com'],
       ['remove', ADA],
       ['restore', ADA, '--reason', 'x'],
+      ['remove-factor', ADA, '--reason', 'x'],
     ])
       expect((await run(...wrong)).status).toBe(1);
     const [done] = JSON.parse(`[${(await run('sessions', ADA, '--json')).stdout}]`);

@@ -19,6 +19,7 @@ import { type OperatorAction, OperatorActed } from './operators.events';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
 import { Suspensions, usersOf } from './suspension';
 import type { AuditActor } from './trail/audit.policy';
+import type { AuditEntry } from './trail/audit.store';
 import { AuditTrail, actingAs } from './trail/audit-trail';
 
 /** Which part of the account an action concerns. */
@@ -49,7 +50,6 @@ export class OperatorActions {
     private readonly scope: RealmScope,
     private readonly realms: Realms,
     private readonly clock: Clock,
-    private readonly database: pg.Database,
     @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
   ) {}
 
@@ -134,17 +134,17 @@ export class OperatorActions {
 
   /**
    * Makes a change that is not one transaction. Its line is written first, so that no change is without one; if the change
-   * fails, another line says so.
+   * fails, another line says so, when PostgreSQL can be reached.
    */
   async recorded<T>(action: OperatorAction, act: OperatorAct & ActedPart, change: () => Promise<T>): Promise<T> {
-    await this.record(this.database.query, action, act);
     try {
+      await this.trail?.recordNow(entryOf(action, act));
       const result = await this.inNameOf(act, change);
       this.announce(action, act);
       return result;
     } catch (error) {
-      const failed = (): Promise<void> => this.record(this.database.query, action, act, 'failed');
-      await deadline.bestEffort('recording that an action of an operator failed', failed);
+      // Also if the statement of the line had no answer: the line may be stored.
+      this.trail?.recordLater(entryOf(action, act, 'failed'));
       throw error;
     }
   }
@@ -162,22 +162,8 @@ export class OperatorActions {
     return this.trail ? actingAs(actorOf(act), work) : work();
   }
 
-  private async record(
-    sql: pg.Sql,
-    action: OperatorAction,
-    act: OperatorAct & ActedPart,
-    outcome?: event.Outcome,
-  ): Promise<void> {
-    const { userId, reason: text, sessionId, detail } = act;
-    await this.trail?.record(sql, {
-      userId,
-      operation: 'auth.operator.acted',
-      outcome,
-      reason: detail ? event.printable(`${action} ${detail}`).slice(0, LONGEST_DETAIL) : action,
-      actor: actorOf(act),
-      sessionId,
-      text,
-    });
+  private async record(sql: pg.Sql, action: OperatorAction, act: OperatorAct & ActedPart): Promise<void> {
+    await this.trail?.record(sql, entryOf(action, act));
   }
 
   private announce(action: OperatorAction, { userId, reason, operator }: OperatorAct): void {
@@ -207,6 +193,12 @@ export class OperatorActions {
 
 const actorOf = ({ operator }: OperatorAct): AuditActor =>
   operator ? { kind: 'operator', guard: operator.guard, id: operator.userId } : { kind: 'console' };
+
+function entryOf(action: OperatorAction, act: OperatorAct & ActedPart, outcome?: event.Outcome): AuditEntry {
+  const { userId, reason: text, sessionId, detail } = act;
+  const reason = detail ? event.printable(`${action} ${detail}`).slice(0, LONGEST_DETAIL) : action;
+  return { userId, operation: 'auth.operator.acted', outcome, reason, actor: actorOf(act), sessionId, text };
+}
 
 /** Longest text of an action with its detail, which is the text of a request. */
 const LONGEST_DETAIL = 200;

@@ -37,12 +37,15 @@ export const USER_COMMAND: manifest.ConsoleCommand = {
   async run(services, [action = '', subject = ''], given) {
     if (!NAMES.includes(action)) return { refused: `"${action}" is no action. Use one of: ${NAMES.join(', ')}.` };
     const view = services.get(OperatorView);
-    const id = (await view.exists(subject)) ? subject : (await view.find(subject))[0]?.id;
-    if (id === undefined) return { refused: `There is no user "${subject}".` };
-    const [userId, change] = [String(id), Object.hasOwn(CHANGES, action) && CHANGES[action]];
+    const found = (await view.exists(subject)) ? [subject] : (await view.find(subject)).map(({ id }) => String(id));
+    const [userId, ...others] = found;
+    if (userId === undefined) return { refused: `There is no user "${subject}".` };
+    if (others.length) return { refused: `These users have it: ${found.join(', ')}. Name one by its id.` };
+    const change = Object.hasOwn(CHANGES, action) && CHANGES[action];
     if (!change) return { done: await shown(view, action, userId, given) };
     const { reason = '', json } = given;
     if (!reason.trim()) return { refused: 'Say why: --reason "ticket 7".' };
+    if (action === 'remove-factor' && !given.kind) return { refused: 'Say which: --kind two_factor.' };
     try {
       await change(services.get(OperatorActions), { userId, reason, operator: null }, given);
       return { done: json ? JSON.stringify({ user: userId, done: action }) : `Done: ${action} of ${userId}.` };

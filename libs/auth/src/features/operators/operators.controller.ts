@@ -198,7 +198,7 @@ export class OperatorsController {
   })
   endSessions(@CurrentCaller() by: Caller, @Param('svcUser') id: string, @RequestBody() body: EndSessionsRequest) {
     // A blank id must not end all of them.
-    if ((body.session === null) !== (body.all === true)) throw unusableField('session');
+    if ((body.session === null) !== (body.all === true) || isUnusable(body.session)) throw unusableField('session');
     return this.actions.endSessions(actOf(by, id, body), body.session);
   }
 
@@ -265,9 +265,12 @@ export class OperatorsController {
   }
 }
 
+/** Whether PostgreSQL cannot store a text of a body. */
+const isUnusable = (text: string | null): boolean => text !== null && input.fieldFault(text, {}) !== null;
+
 /** @throws ValidationFailed for a reason that cannot be stored */
 function actOf(operator: identity.Caller, userId: string, { reason }: ActionRequest) {
-  if (input.fieldFault(reason, {})) throw unusableField('reason');
+  if (isUnusable(reason)) throw unusableField('reason');
   return { operator, userId, reason } satisfies OperatorAct;
 }
 

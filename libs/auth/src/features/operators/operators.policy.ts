@@ -68,6 +68,13 @@ const LONGEST_MS = 10 * 365 * 86_400_000;
  */
 export function endOfSuspension(text: string | null, now: Date): Date | null | undefined {
   if (text === null) return null;
-  const at = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : NaN;
+  const [, day] = /^(\d{4}-\d{2}-\d{2})T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.exec(text) ?? [];
+  // `Date.parse` reads February 31 as March 3.
+  const at = day !== undefined && isDay(day) ? Date.parse(text) : NaN;
   return at > now.getTime() && at <= now.getTime() + LONGEST_MS ? new Date(at) : undefined;
 }
+
+const isDay = (day: string): boolean => {
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
+};

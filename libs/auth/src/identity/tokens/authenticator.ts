@@ -143,8 +143,8 @@ export class Authenticator {
     // Denied, but not ended: the end was not committed. A transaction of the host may not see it, and cannot finish it.
     if (verdict === 'ended' && ended === false && !outerTransaction())
       await this.unfinishedEnds.finish(claims.sub, familyId);
-    if (verdict === 'ended') throw new Unauthenticated(true).withReason('revoked_token', claims.sub);
-    if (!user) throw new Unauthenticated(true).withReason('unknown_user', claims.sub);
+    if (verdict === 'ended') throw this.bindings.refusal(true).withReason('revoked_token', claims.sub);
+    if (!user) throw this.bindings.refusal(true).withReason('unknown_user', claims.sub);
     const caller: Caller = {
       guard: this.realm.guard,
       userId: claims.sub,

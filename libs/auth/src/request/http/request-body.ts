@@ -232,7 +232,8 @@ export function readBody<Body extends object>(
     const { maxLength = Infinity } = rule;
     const whole = { ...expected, maxLength, optional: !isRequired };
     const [field, key] = [nameOf(property), fieldFault(measured(nameOf(property), values[property]), whole, true)];
-    return key ? [[field, [{ key, params: { field: named(field), max: maxLength } }]]] : [];
+    const max = key === 'validation.max_items' ? ITEMS_MAX : maxLength;
+    return key ? [[field, [{ key, params: { field: named(field), max } }]]] : [];
   });
   if (errors.length) throw new ValidationFailed(Object.fromEntries(errors));
   return Object.assign(new type(), values);

@@ -31,8 +31,8 @@ export const LOGOUT_SECONDS = 600;
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Texts that are stored for a while, or compared with stored ones. */
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 255;
+/** Texts that are stored for a while, or compared with stored ones: PostgreSQL stores no NUL. */
+const isText = (value: unknown): value is string => typeof value === 'string' && /^[^\0]{1,255}$/.test(value);
 
 /**
  * Why the verified claims are not those of a logout token (OpenID Connect Back-Channel Logout 1.0 §2.6); null if they are. Signature,

@@ -69,6 +69,7 @@ describe('the logout token of a provider', () => {
     ['has no jti', 'jti', { jti: undefined }],
     ['has a long jti', 'jti', { jti: 'x'.repeat(256) }],
     ['has a subject that is no text', 'subject', { sub: 1 }],
+    ['has a subject that no provider may have', 'subject', { sub: 'a\u0000' }],
     ['has a long session', 'session', { sid: 'x'.repeat(256) }],
     ['is for another client', '"aud"', { aud: 'another' }],
     ['is of another issuer', '"iss"', { iss: 'https://evil.example.com' }],

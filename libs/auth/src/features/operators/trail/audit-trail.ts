@@ -81,9 +81,19 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
     for (const rows of this.waiting) rows.close();
   }
 
-  /** Writes a line in the transaction of the caller. */
-  async record(sql: pg.Sql, entry: AuditEntry): Promise<void> {
-    this.forgetDeleted(await this.store.insert(sql, [this.store.line(entry)]));
+  /** Writes a line in the transaction of the caller. @param at unix seconds; null for the time of the statement */
+  async record(sql: pg.Sql, entry: AuditEntry, at: number | null = null): Promise<void> {
+    this.forgetDeleted(await this.store.insert(sql, [this.store.line(entry, at)]));
+  }
+
+  /** Writes a line with the time of the call: PostgreSQL may insert it after later lines. */
+  async recordNow(entry: AuditEntry): Promise<void> {
+    await this.record(this.database.query, entry, await this.store.now());
+  }
+
+  /** Writes a line in the background, as soon as PostgreSQL can be reached. */
+  recordLater(entry: AuditEntry): void {
+    this.waiting[0].add({ entry, since: performance.now() });
   }
 
   /** A page of the history of an account, for an operator. */

@@ -31,8 +31,9 @@ const OUTCOME = /^auth\.\w+\.(succeeded|challenged|failed)$/;
 /** Refusals that say nothing about who tries to use the account. */
 const UNTOLD = /^(expired_token|hasher_busy|other|store_unavailable|too_many_requests|unexpected|validation_failed)$/;
 
-/** The outcome of a line of the security log; an event is a success. */
-export const outcomeOf = (name: string): event.Outcome => (OUTCOME.exec(name)?.[1] ?? 'succeeded') as event.Outcome;
+/** The outcome of a line of the security log; an event is a success, unless something was refused. */
+export const outcomeOf = (name: string): event.Outcome =>
+  (OUTCOME.exec(name)?.[1] ?? (name.endsWith('.refused') ? 'failed' : 'succeeded')) as event.Outcome;
 
 /**
  * Who caused a line of the security log: the outcome of a request is that of a client; an event outside a request is caused by
