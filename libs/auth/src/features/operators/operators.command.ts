@@ -45,7 +45,7 @@ export const USER_COMMAND: manifest.ConsoleCommand = {
     if (!change) return { done: await shown(view, action, userId, given) };
     const { reason = '', json } = given;
     if (!reason.trim()) return { refused: 'Say why: --reason "ticket 7".' };
-    if (action === 'remove-factor' && !given.kind) return { refused: 'Say which: --kind two_factor.' };
+    if (action === 'remove-factor' && !given.kind) return { refused: 'Say which: --kind, as "show" prints it.' };
     try {
       await change(services.get(OperatorActions), { userId, reason, operator: null }, given);
       return { done: json ? JSON.stringify({ user: userId, done: action }) : `Done: ${action} of ${userId}.` };
