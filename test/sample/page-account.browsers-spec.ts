@@ -310,7 +310,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Sign out everywhere');
       await tab.dialog().getByLabel('Stay signed in here').uncheck();
       await tab.answers('Sign out everywhere');
-      await tab.hears('You are signed out.');
+      await tab.seesOwnSignOut();
     });
 
     it('refuses a wrong password, and does not show which addresses exist', async () => {

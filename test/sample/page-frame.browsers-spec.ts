@@ -108,7 +108,7 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.sees('Overview');
   });
 
-  it('asks before it destroys something: what changes nothing is the last button, what destroys is filled and needs a word', async () => {
+  it('asks before it destroys something: what changes nothing is at the left, what destroys is filled and needs a word', async () => {
     await signsIn();
     await tab.goes('Your data');
     await tab.presses('Delete account');
@@ -116,13 +116,25 @@ describeWithBrowser('around the views of the sample', () => {
     // A key that was pressed too often destroys nothing: the field is empty.
     await tab.hasFocus(tab.dialog().getByLabel('Type “delete” to confirm'));
     await tab.page.keyboard.press('Enter');
-    const [above, below] = [await boxOf(destroy!), await boxOf(keep!)];
-    expect([above.x, above.width]).toEqual([below.x, below.width]);
-    expect(above.y + above.height).toBeLessThan(below.y);
+    const [first, second] = [await boxOf(keep!), await boxOf(destroy!)];
+    expect(first.y).toBe(second.y);
+    expect(first.x + first.width).toBeLessThan(second.x);
     const filling = (button: Locator) =>
       button.evaluate((element) => (globalThis as unknown as Styles).getComputedStyle(element).backgroundColor);
     expect(await filling(destroy!)).not.toBe(await filling(keep!));
     await tab.answers('Cancel');
+  });
+
+  it('says at its field why a form is not sent, until the user changes the field', async () => {
+    await tab.page.getByRole('link', { name: 'Email me a code' }).click();
+    await tab.sees('Sign in with a code');
+    await tab.hasFocus(tab.field('Email'));
+    await tab.presses('Send code');
+    const error = tab.page.locator('.field:has([aria-invalid]:focus) .error');
+    await error.filter({ hasText: /./ }).waitFor();
+    expect(await findingsIn(tab.page)).toEqual([]);
+    await tab.page.keyboard.type('a');
+    await error.waitFor({ state: 'detached' });
   });
 
   it('asks in a dialog without the message about what was done before', async () => {

@@ -335,7 +335,7 @@ describeWithBrowser('the page of the support', () => {
         const isReadable = async (question: string) =>
           found.push(...(await violationsIn(mine.page)).map((fault) => `${question}: ${fault}`));
         await mine.page.goto(`${visit.url}/support`);
-        await mine.sees('Support');
+        await mine.sees('Sign in to support');
         await isFaultless('the sign-in');
         await mine.enters(DEMO.admin);
         await isFaultless('the search');

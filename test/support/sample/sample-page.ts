@@ -214,7 +214,12 @@ export class Tab {
 
   async signsOut(): Promise<void> {
     await this.presses('Sign out');
-    await this.hears('You are signed out.');
+    await this.seesOwnSignOut();
+  }
+
+  /** The life of the session says that the user ended it. */
+  async seesOwnSignOut(): Promise<void> {
+    await this.page.locator('aside .verdict').getByText('You signed out.').waitFor();
     await this.sees('Sign in');
   }
 

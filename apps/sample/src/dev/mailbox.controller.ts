@@ -6,6 +6,8 @@ import { MailHeaders, PageHeaders } from '../web/page-headers';
 import { html, inMode, mailCard, page } from './mailbox-page';
 import { Mailbox } from './mailbox';
 
+/** In the time zone of the developer, whose server this is. */
+const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
 
 /** Links to the examples in every language. */
@@ -31,7 +33,9 @@ export class MailboxController {
   @Get()
   @PageHeaders()
   show(): string {
-    const mails = this.mailbox.mails.map((mail) => mailCard(mail, `/mailbox/mails/${mail.number}`, `to ${mail.to}`));
+    const mails = this.mailbox.mails.map((mail) =>
+      mailCard(mail, `/mailbox/mails/${mail.number}`, `to ${mail.to} · ${TIME.format(mail.at)}`),
+    );
     return page('Mailbox', [EXAMPLES, mails.length ? mails : html`<p class="muted">No mail yet.</p>`]);
   }
 

@@ -40,10 +40,7 @@ export function modal(title, fill, name) {
  */
 export const openDialog = (title, build, leave = t`Cancel`) =>
   modal(title, (dialog, close) => {
-    dialog.append(...build(close));
-    // Nothing is destroyed by a key that was pressed too often.
-    const autofocus = dialog.querySelector('.danger') !== null;
-    dialog.append(h('button', { type: 'button', class: 'quiet wide', autofocus, onclick: () => close() }, leave));
+    dialog.append(...build(close), h('button', { type: 'button', class: 'quiet wide', onclick: () => close() }, leave));
   });
 
 /** Closes all dialogs: the next user must not answer a question to the previous one. */
@@ -54,7 +51,11 @@ export function closeDialogs() {
 
 /** Asks before an action that cannot be undone. @returns the values of the fields; null if the user cancels */
 export const ask = (title, text, label, { fields = [], danger = true } = {}) =>
-  openDialog(title, (close) => [
-    h('p', {}, text),
-    form(fields, { label, danger, work: async (values) => close(values) }),
-  ]);
+  modal(title, (dialog, close) => {
+    const entry = form(fields, { label, danger, work: async (values) => close(values) });
+    const answers = entry.lastChild;
+    answers.classList.add('answers');
+    // Nothing is destroyed by a key that was pressed too often.
+    answers.prepend(h('button', { type: 'button', autofocus: danger, onclick: () => close() }, t`Cancel`));
+    dialog.append(h('p', {}, text), entry);
+  });

@@ -28,6 +28,16 @@ export function form(fields, submit, ...more) {
     h('p', { class: 'row' }, button, more),
   );
 
+  const rowOf = ({ target }) => rows.find(({ input }) => input === target);
+  element.addEventListener('input', (event) => rowOf(event)?.show());
+  // Instead of the bubble of the browser. The event does not bubble, either.
+  const invalid = (event) => {
+    event.preventDefault();
+    rowOf(event)?.show(event.target.validationMessage);
+    element.querySelector('input:invalid').focus();
+  };
+  element.addEventListener('invalid', invalid, true);
+
   let busy = false;
   element.addEventListener('submit', async (event) => {
     event.preventDefault();

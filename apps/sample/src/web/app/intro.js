@@ -71,11 +71,15 @@ export const productLinks = () => [
   h('a', { href: config.source }, t`Source`),
 ];
 
-export const trials = () => [
-  h('h3', {}, t`Try this`),
-  h(
-    'ol',
-    { class: 'trials' },
-    TRIALS.map(([what, then]) => h('li', {}, h('strong', {}, what), ' ', then)),
-  ),
-];
+/** What the visitor has not done in the last session. */
+export function trials({ events, ended }) {
+  const done = ended ? 1 + events.some(({ kind }) => /^re[pu]/.test(kind)) : 0;
+  return [
+    h('h3', {}, t`Try this`),
+    h(
+      'ol',
+      { class: 'trials', start: done + 1 },
+      TRIALS.slice(done).map(([what, then]) => h('li', {}, h('strong', {}, what), ' ', then)),
+    ),
+  ];
+}

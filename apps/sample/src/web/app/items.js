@@ -1,4 +1,7 @@
 import { h } from './dom.js';
+import { stylesheet } from './stylesheet.js';
+
+await stylesheet('items.css');
 
 /** A list of things that can be ended or deleted. */
 export const items = (rows) => h('ul', { class: 'items' }, rows);

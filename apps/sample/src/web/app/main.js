@@ -76,7 +76,7 @@ function drawIntro(isShown) {
   drawn.abort();
   const { signal } = (drawn = new AbortController());
   element('intro').hidden = !isShown;
-  const fill = (nodes) => element('intro').replaceChildren(...nodes, ...trials());
+  const fill = (nodes) => element('intro').replaceChildren(...nodes, ...trials(life()));
   if (isShown && !life().ended) fill(intro());
   else if (isShown)
     // It was loaded with the views of the session.
@@ -113,10 +113,12 @@ auth.on('signedOut', async ({ reason, otherTab }) => {
   // Whoever signs in next begins at the overview, unless this user did not want to leave.
   if (reason !== 'ended') forgetAddress();
   await shown;
+  if (reason === 'deleted') return say(t`Your account is deleted.`, 'plain');
+  if (otherTab && reason === 'logout') return say(t`You were signed out in another tab.`, 'plain');
   // The view of the sign-in says it above the life of the session.
-  if (reason === 'ended') return address() === '/sign-in' || say(t`Your session has ended. Sign in again.`, 'warning');
-  if (reason === 'deleted') say(t`Your account is deleted.`, 'plain');
-  else say(otherTab ? t`You were signed out in another tab.` : t`You are signed out.`, 'plain');
+  if (address() === '/sign-in') return;
+  if (reason === 'ended') say(t`Your session has ended. Sign in again.`, 'warning');
+  else say(t`You are signed out.`, 'plain');
 });
 
 /** Restores the session. If the server does not respond, the user can try again. */

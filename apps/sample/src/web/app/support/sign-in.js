@@ -16,7 +16,7 @@ export function signIn(present) {
   const { demo } = config;
   const as = (label, email, look) => button(label, () => enter({ email, password: demo.password }), { class: look });
   return [
-    h('h1', { tabindex: -1 }, 'Support'),
+    h('h1', { tabindex: -1 }, 'Sign in to support'),
     h('p', { class: 'muted' }, `For the people who help the users of ${config.appName}.`),
     demo &&
       h(
@@ -30,6 +30,7 @@ export function signIn(present) {
           as('Support person', demo.support),
         ),
       ),
+    demo && h('p', { class: 'or muted' }, 'or with an account of your own'),
     form([EMAIL, PASSWORD], { label: 'Sign in', work: enter, isWhole: true, isSecond: !!demo }),
     hasPasskeys && button('Sign in with a passkey', () => auth.loginWithPasskey()),
   ];

@@ -44,7 +44,7 @@ export async function accessKeys() {
         { class: 'card', 'aria-labelledby': 'use-heading' },
         h('h2', { id: 'use-heading' }, t`Use a key`),
         h('p', {}, t`Send it as the bearer token of a request. This route accepts it:`),
-        h('pre', {}, `curl ${location.origin}/orders \\\n  -H "Authorization: Bearer $ORDERS_KEY"`),
+        h('pre', { tabindex: 0 }, `curl ${location.origin}/orders \\\n  -H "Authorization: Bearer $ORDERS_KEY"`),
         h('p', { class: 'note' }, t`A key cannot manage your account, confirm a change or make another key.`),
       ),
     ];

@@ -52,10 +52,7 @@ async function known(again) {
     return item(
       'h3',
       [deviceIcon(user_agent), name, current && badge(t`This device`, 'good')],
-      [
-        [t`Last sign-in`, ago(last_seen_at)],
-        [t`First sign-in`, ago(first_seen_at)],
-      ],
+      [[t`Last sign-in`, ago(last_seen_at)], first_seen_at !== last_seen_at && [t`First sign-in`, ago(first_seen_at)]],
       button(t`Forget`, forget, { class: 'small', 'aria-label': t`Forget ${name}` }),
     );
   });

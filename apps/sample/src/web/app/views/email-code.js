@@ -27,7 +27,7 @@ export function emailCode() {
   return [
     storageNotice && h('p', { class: 'note' }, storageNotice),
     h('p', { class: 'muted' }, t`We email you a code. It signs you in without your password.`),
-    form([EMAIL], { label: t`Send code`, work }),
+    form([{ ...EMAIL, autofocus: true }], { label: t`Send code`, work }),
     links(),
   ];
 }

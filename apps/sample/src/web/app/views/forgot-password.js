@@ -13,7 +13,7 @@ export async function sendResetLink(email) {
 
 export const forgotPassword = () => [
   h('p', { class: 'muted' }, t`We email you a link to choose a new one.`),
-  form([EMAIL], { label: t`Send link`, work: ({ email }) => sendResetLink(email) }),
+  form([{ ...EMAIL, autofocus: true }], { label: t`Send link`, work: ({ email }) => sendResetLink(email) }),
   h('ul', { class: 'links' }, h('li', {}, h('a', { href: '#/sign-in' }, t`Back to sign in`))),
 ];
 

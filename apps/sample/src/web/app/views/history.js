@@ -6,10 +6,12 @@ import { ago, h } from '../dom.js';
 import { button } from '../feedback.js';
 import { t } from '../language.js';
 
+const REUSED = 'auth.refresh_token.reused';
+
 /** What a line of the history says, by the name of the security log. */
 const OPERATIONS = {
   'auth.session.started': t`Session started`,
-  'auth.session.ended': t`Session over`,
+  'auth.session.ended': t`Session ended`,
   'auth.login.failed': t`Sign-in refused`,
   'auth.login_with_code.failed': t`Sign-in refused`,
   'auth.passkey_login.failed': t`Sign-in refused`,
@@ -32,7 +34,7 @@ const OPERATIONS = {
   'auth.password_reset.succeeded': t`Password changed`,
   'auth.recovery_code.used': t`Recovery code used`,
   'auth.recovery_codes.replaced': t`Recovery codes replaced`,
-  'auth.refresh_token.reused': t`Stolen token stopped`,
+  [REUSED]: t`Stolen token stopped`,
   'auth.sign_in.reported': t`Sign-in reported`,
   'auth.two_factor.enabled': t`Second factor turned on`,
   'auth.two_factor.disabled': t`Second factor turned off`,
@@ -52,26 +54,40 @@ const REASONS = {
   idle: t`not used for too long`,
 };
 
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** A name without a text of its own: `auth.two_factor_enrol.succeeded` is “Two factor enrol”. */
-const inWords = (name) => {
-  const words = name.replace(/^auth\.|\.(succeeded|failed|challenged)$/g, '').replaceAll(/[._]/g, ' ');
-  return words[0].toUpperCase() + words.slice(1);
-};
+const inWords = (name) =>
+  capital(name.replace(/^auth\.|\.(succeeded|failed|challenged)$/g, '').replaceAll(/[._]/g, ' '));
 
-/** Every sign-in and every sign-out has one beside the line of its session. */
+/** Every sign-in, every sign-out and every theft has one beside the line that says it. */
 const isNoise = ({ operation, reason }) =>
-  operation === 'auth.logout.succeeded' || (operation === 'auth.account.failures_cleared' && reason === 'login');
+  operation === 'auth.logout.succeeded' ||
+  (operation === 'auth.account.failures_cleared' && reason === 'login') ||
+  (operation === 'auth.session.ended' && reason === 'reuse');
 
-const row = ({ at, operation, outcome, reason, ip, user_agent: agent }) =>
+/** What two lines have in common that are one row: all that the row says. */
+const kindOf = ({ at, operation, reason, ip, user_agent: agent }) =>
+  [at.slice(0, 'yyyy-mm-ddThh:mm'.length), operation, REASONS[reason], ip, agent].join();
+
+/** @param times how often it happened in this minute */
+const row = ({ at, operation, outcome, reason, ip, user_agent: agent }, times) =>
   h(
     'li',
-    {},
+    { class: operation === REUSED && 'bad' },
     h(
       'div',
       {},
       h('strong', {}, OPERATIONS[operation] ?? inWords(operation)),
       outcome === 'failed' && !OPERATIONS[operation] && badge(t`refused`, 'bad'),
-      h('p', { class: 'muted' }, [REASONS[reason], agent && deviceOf(agent), ip].filter(Boolean).join(' · ')),
+      times > 1 && h('span', { class: 'badge' }, `× ${times}`),
+      h(
+        'p',
+        { class: 'muted' },
+        capital(
+          [REASONS[operation === REUSED ? 'reuse' : reason], agent && deviceOf(agent), ip].filter(Boolean).join(' · '),
+        ),
+      ),
     ),
     ago(at),
   );
@@ -80,9 +96,17 @@ const row = ({ at, operation, outcome, reason, ip, user_agent: agent }) =>
 export async function history() {
   const list = h('ol', { class: 'orders', 'aria-label': t`What happened to your account` });
   let next;
+  let last;
+  let times = 0;
   const read = async () => {
     const page = await auth.request('GET', `/auth/history${next ? `?before=${next}` : ''}`);
-    list.append(...page.data.filter((line) => !isNoise(line)).map(row));
+    for (const line of page.data.filter((one) => !isNoise(one))) {
+      times = last === kindOf(line) ? times + 1 : 1;
+      last = kindOf(line);
+      const shown = row(line, times);
+      if (times > 1) list.lastChild.replaceWith(shown);
+      else list.append(shown);
+    }
     next = page.next;
     more.hidden = !next;
   };

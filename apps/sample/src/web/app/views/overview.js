@@ -34,7 +34,11 @@ function next({ two_factor }, canUsePasskey) {
           target: '_blank',
         }),
       item('#/orders', t`Order tea, and see what is refused.`, t`With a token that may only read, or with none.`),
-      item('#/sessions', t`End this session from another browser.`, t`Sign in there, too, and look at its sessions.`),
+      item(
+        '#/sessions',
+        t`End this session from another browser.`,
+        t`Sign in there, and sign this one out under Sessions.`,
+      ),
       features.twoFactor &&
         !two_factor &&
         item('#/two-factor', t`Add a second factor.`, t`The password alone is then not enough.`),

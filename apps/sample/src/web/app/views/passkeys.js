@@ -18,12 +18,11 @@ export async function passkeys() {
     };
     const rows = listed.map((passkey) => row(passkey, done));
     return [
-      rows.length > 0 && items(rows),
+      rows.length ? items(rows) : h('p', { class: 'empty' }, t`No passkeys yet.`),
       h(
         'section',
         { class: 'card', 'aria-labelledby': 'add-heading' },
         h('h2', { id: 'add-heading' }, t`New passkey`),
-        !rows.length && h('p', { class: 'muted' }, t`No passkeys yet.`),
         adding(done),
       ),
     ];

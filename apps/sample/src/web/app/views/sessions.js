@@ -25,14 +25,8 @@ export async function sessions() {
     const names = distinct(all.map(({ label, user_agent }) => label ?? deviceOf(user_agent)));
     return [
       items(all.map((session, i) => row(session, names[i], again))),
-      // The ways out of the account that the header does not have.
-      h(
-        'p',
-        { class: 'row' },
-        (all.length > 1 || config.features.logoutAll) &&
-          button(t`Sign out everywhere`, everywhere, { class: 'danger' }),
-        config.features.accountDeletion && h('a', { class: 'button', href: '#/account' }, t`Delete account`),
-      ),
+      (all.length > 1 || config.features.logoutAll) &&
+        h('p', { class: 'row' }, button(t`Sign out everywhere`, everywhere, { class: 'danger' })),
     ];
   });
   return [

@@ -12,6 +12,8 @@ const WIDE = 520;
 const [LABELS, VALUES, EDGE, THICK, THIN] = [160, 84, 10, 16, 8];
 /** What the number of a token needs: its edges, and each digit. */
 const [EDGES, DIGIT] = [3, 8];
+/** From this width on, a token keeps its own number. The stolen token is at least so wide that its number is legible. */
+const [OWN, STOLEN] = [40, 26];
 /** The width of a time, and of half the text below now, in the language that needs most. */
 const [TIME, HALF_NOW] = [90, 36];
 
@@ -73,7 +75,8 @@ function numbersOf(edges) {
   for (let [from, to] = [0, edges.length - 2]; to >= 0; to = from - 1) {
     from = to;
     if (!fits(to, to)) while (from > 0 && !fits(from - 1, from - 1)) from--;
-    while (from > 0 && !fits(from, to)) from--;
+    // One that is wide keeps its own.
+    while (from > 0 && !fits(from, to) && edges[from] - edges[from - 1] < OWN) from--;
     if (fits(from, to)) numbers.unshift([label(from, to), edges[from], edges[to + 1]]);
   }
   return numbers;
@@ -93,10 +96,10 @@ const clockOf = (ms) => {
  */
 function drawing({ events, issued, expiresAt, ended }, width) {
   const [reused, refused] = ['reused', 'refused'].map((kind) => events.find((event) => event.kind === kind));
-  /** How each refresh token was replayed, if it was. */
+  /** The refresh tokens that were replayed in time. */
   const replays = {};
   for (const { at, kind } of events)
-    if (/^re(played|used)$/.test(kind)) replays[issued.filter((from) => from <= at).length - 2] = kind;
+    if (kind === 'replayed') replays[issued.filter((from) => from <= at).length - 2] = kind;
 
   const now = ended ?? Date.now();
   const grace = canReplay ? config.graceSeconds * SECOND : 0;
@@ -116,6 +119,9 @@ function drawing({ events, issued, expiresAt, ended }, width) {
   const lanes = [t`Session`, t`Access token`, t`Refresh tokens`, grace && t`Grace time`].filter(Boolean);
   const middle = (i) => (isWide ? 28 + 34 * i : 39 + 46 * i);
   const bottom = middle(lanes.length - 1) + 30;
+  /** Where the token begins that came back. It is the last one that was replaced, and is drawn above its neighbours. */
+  const stolenAt = reused ? Math.max(left, Math.min(x(issued.at(-2)), x(last) - STOLEN)) : Infinity;
+  const replaced = reused ? issued.slice(0, -1) : issued;
   const text = (at, y, content, props) => svg('text', { x: at, y, ...props }, content);
   const bar = (kind, from, to, lane, height = THIN) =>
     x(to) > x(from) &&
@@ -139,6 +145,18 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     bar(kind, from, to, lane, THICK),
     x(to) - x(from) - DIGIT * String(number).length > EDGES && numberIn(String(number), x(from), x(to), lane),
   ];
+  /** The token that came back, and the same number beside the mark of its return. */
+  const stolen = () => {
+    const size = Math.max(STOLEN, x(last) - stolenAt);
+    const number = (at, lane, anchor) =>
+      text(at, middle(lane) + 4.5, issued.length - 1, { class: 'number stolen', 'text-anchor': anchor });
+    const place = { x: stolenAt, y: middle(2) - THICK / 2, width: size, height: THICK, rx: 4 };
+    return [
+      svg('rect', { class: 'past reused', ...place }),
+      number(stolenAt + size / 2, 2, 'middle'),
+      number(x(now) + 12, lanes.length - 1, 'start'),
+    ];
+  };
   /** What is still to come, until a time or the end of the session, and how long that is. */
   const ahead = (kind, until, lane, height) => [
     !ended && bar(kind, now, until, lane, height),
@@ -182,9 +200,10 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ahead('ahead', Infinity, 0),
     bar('token', last, now, 1),
     ended ? bar('lost', now, expiresAt, 1) : ahead('ahead', expiresAt, 1),
-    issued.slice(0, -1).map((from, i) => bar(`past ${replays[i] ?? ''}`, from, issued[i + 1], 2, THICK)),
-    numbersOf(issued.map(x)).map(([label, from, to]) => numberIn(label, from, to, 2)),
+    replaced.slice(0, -1).map((from, i) => bar(`past ${replays[i] ?? ''}`, from, issued[i + 1], 2, THICK)),
+    numbersOf(replaced.map((at) => Math.min(x(at), stolenAt))).map(([label, from, to]) => numberIn(label, from, to, 2)),
     token('token', last, now, 2, issued.length),
+    reused && stolen(),
     ended ? bar('lost', now, Infinity, 2, THICK) : ahead('ahead', Infinity, 2, THICK),
     // A token before the last one has none any more.
     graceEnd > 0 && token('grace', last, Math.min(graceEnd, now), 3, issued.length - 1),

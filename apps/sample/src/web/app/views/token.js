@@ -65,7 +65,7 @@ export function sessionCard(left) {
     hint.textContent = NO_REPLAY ?? advice(rest);
     again.hidden = rest === null;
     again.classList.toggle('danger', rest === 0);
-    again.textContent = rest === 0 ? t`Replay after the grace time` : t`Replay the old token`;
+    again.textContent = rest === 0 ? t`Replay it and end the session` : t`Replay the old token`;
   }
   function draw() {
     if (!auth.session) return;

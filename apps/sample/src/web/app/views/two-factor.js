@@ -69,7 +69,7 @@ async function enrolment(answer, to) {
   ];
 }
 
-const state = (pill) => h('p', { class: 'row' }, h('strong', {}, t`Two-factor`), pill);
+const state = (pill) => h('p', { class: 'row' }, h('strong', {}, t`Authenticator app`), pill);
 
 async function enabled(to) {
   const { remaining, total } = await account.countRecoveryCodes();
