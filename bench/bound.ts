@@ -4,7 +4,7 @@ import { PEOPLE, type Tokens } from './apps/serve';
 import { Cleanup } from './cleanup';
 import { bearer } from './groups/group';
 import { type Connection, type Load, type Sample, sample } from './load';
-import { machine, table } from './markdown';
+import { guardedRequests, machine } from './markdown';
 import { publish } from './page';
 import { Server } from './server';
 import { readSettings } from './settings';
@@ -44,7 +44,7 @@ class Device {
   }
 }
 
-/** Requests whose headers are made before the sample. Each connection has a session of its own. */
+/** Requests whose headers are made before the sample. Each connection has its own session. */
 const prepared = (
   name: string,
   server: Server,
@@ -54,7 +54,7 @@ const prepared = (
   server,
   method: 'GET',
   path: '/guarded',
-  // The warm-up is a sample of its own: a duration would send proofs twice.
+  // The common warm-up lasts for a time, and would repeat proofs: `main` warms up with a sample.
   isScarce: true,
   connections: (count, seconds) =>
     Promise.all(
@@ -102,29 +102,16 @@ async function main(cleanup: Cleanup): Promise<void> {
     }
   }
 
-  const of = (name: string, figure: 'perSecond' | 'cpuMicros' | 'p99' | 'statements' | 'commands'): number =>
-    median(samples[name]!.map((one) => one[figure] ?? 0));
-  const row = (title: string, name: string): string[] => [
-    title,
-    of(name, 'perSecond').toFixed(0),
-    of(name, 'cpuMicros').toFixed(0),
-    of(name, 'p99').toFixed(1),
-    of(name, 'statements').toFixed(2),
-    of(name, 'commands').toFixed(2),
-  ];
   /** The median of the ratios of the rounds, because the samples of one round are beside each other. */
   const ratio = (name: string, to: string, figure: 'perSecond' | 'cpuMicros'): string =>
     median(samples[name]!.map((one, i) => one[figure]! / samples[to]![i]![figure]!)).toFixed(2);
   const figures = [
     machine(),
-    table(
-      ['guarded request with', 'requests/s', 'µs of processor time', 'p99 in ms', 'statements', 'Redis commands'],
-      [
-        row('an access token, at a server without the feature', 'off'),
-        row('an access token', 'token'),
-        row('a bound access token and a proof', 'proof'),
-      ],
-    ),
+    guardedRequests([
+      ['an access token, at a server without the feature', samples.off!],
+      ['an access token', samples.token!],
+      ['a bound access token and a proof', samples.proof!],
+    ]),
     `Requests with a proof: ${ratio('proof', 'token', 'perSecond')} of those without (bar: 0.7), with ` +
       `${ratio('proof', 'token', 'cpuMicros')} times the processor time of the server. With the feature on, requests without a ` +
       `proof take ${ratio('token', 'off', 'cpuMicros')} times the processor time of those at a server without it.`,

@@ -4,7 +4,7 @@ import { Cleanup } from './cleanup';
 import { fillTables } from './fill-tables';
 import { bearer, guarded } from './groups/group';
 import { type Load, type Sample, sample } from './load';
-import { machine, table } from './markdown';
+import { guardedRequests, machine } from './markdown';
 import { publish } from './page';
 import { Server } from './server';
 import { readSettings } from './settings';
@@ -53,26 +53,15 @@ async function main(cleanup: Cleanup): Promise<void> {
   for (let round = 0; round < rounds; round++)
     samples.many!.push(await sample(loads.key!, seconds, { connections, stores }));
 
-  const of = (name: string, figure: 'perSecond' | 'cpuMicros' | 'p99'): number =>
+  const of = (name: string, figure: 'perSecond' | 'p99'): number =>
     median(samples[name]!.map((one) => one[figure] ?? 0));
-  const row = (title: string, name: string): string[] => [
-    title,
-    of(name, 'perSecond').toFixed(0),
-    of(name, 'cpuMicros').toFixed(0),
-    of(name, 'p99').toFixed(1),
-    median(samples[name]!.map(({ statements }) => statements ?? 0)).toFixed(2),
-    median(samples[name]!.map(({ commands }) => commands ?? 0)).toFixed(2),
-  ];
   const figures = [
     machine(),
-    table(
-      ['guarded request with', 'requests/s', 'µs of processor time', 'p99 in ms', 'statements', 'Redis commands'],
-      [
-        row('an access token', 'token'),
-        row('an access key', 'key'),
-        row(`an access key, ${MANY} more keys in the table`, 'many'),
-      ],
-    ),
+    guardedRequests([
+      ['an access token', samples.token!],
+      ['an access key', samples.key!],
+      [`an access key, ${MANY} more keys in the table`, samples.many!],
+    ]),
     `Requests with a key: ${(of('key', 'perSecond') / of('token', 'perSecond')).toFixed(2)} of those with a token (bar: 0.9). ` +
       `With ${MANY} keys: p99 ${(of('many', 'p99') / of('key', 'p99')).toFixed(2)} of that with few (bar: 1.2).`,
   ];

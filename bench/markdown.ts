@@ -1,4 +1,5 @@
 import { availableParallelism, cpus } from 'node:os';
+import type { Sample } from './load';
 import { median } from './statistics';
 
 /** The machine of the figures. */
@@ -25,3 +26,14 @@ export function spread(values: readonly number[], digits = 2): string {
 /** `≤ 1.5: met` */
 export const atMost = (bar: number, value: number, unit = ''): string =>
   `≤ ${bar}${unit}: ${value <= bar ? 'met' : '**missed**'}`;
+
+/** A table of guarded requests: medians of the samples of each kind. */
+export function guardedRequests(kinds: readonly (readonly [title: string, samples: readonly Sample[]])[]): string {
+  const row = ([title, samples]: (typeof kinds)[number]): string[] => {
+    const of = (figure: 'perSecond' | 'cpuMicros' | 'p99' | 'statements' | 'commands', digits: number): string =>
+      median(samples.map((one) => one[figure] ?? 0)).toFixed(digits);
+    return [title, of('perSecond', 0), of('cpuMicros', 0), of('p99', 1), of('statements', 2), of('commands', 2)];
+  };
+  const figures = ['requests/s', 'µs of processor time', 'p99 in ms', 'statements', 'Redis commands'];
+  return table(['guarded request with', ...figures], kinds.map(row));
+}

@@ -92,7 +92,7 @@ export type Severity = 'info' | 'warning';
 /** The request that a line is about. */
 export interface LoggedRequest {
   readonly request: object;
-  /** Whether it has started a session, which is a line of its own. */
+  /** Whether it has started a session: that start has its own line. */
   readonly startsSession?: boolean;
 }
 

@@ -1,5 +1,6 @@
 import { deviceOf } from '../device-name.js';
 import { ago, h } from '../dom.js';
+import { inWords } from '../event-name.js';
 import { button, say } from '../feedback.js';
 import { badge } from '../items.js';
 import { told } from './actions.js';
@@ -66,12 +67,6 @@ const REASONS = {
 const because = (reason) => REASONS[reason] ?? reason.replaceAll('_', ' ');
 
 const ACTORS = { user: 'User', host: 'Application', console: 'Console', system: 'System', operator: 'Operator' };
-
-/** A name without a text of its own: `auth.two_factor_enrol.succeeded` is “Two factor enrol”. */
-const inWords = (name) => {
-  const words = name.replace(/^auth\.|\.(succeeded|failed|challenged)$/g, '').replaceAll(/[._]/g, ' ');
-  return words[0].toUpperCase() + words.slice(1);
-};
 
 function titleOf({ operation, reason, actor }) {
   if (operation === 'auth.operator.acted') return ACTIONS[reason] ?? inWords(reason);

@@ -3,6 +3,7 @@ import { auth } from '../auth.js';
 import { badge } from '../items.js';
 import { deviceOf } from '../device-name.js';
 import { ago, h } from '../dom.js';
+import { capital, inWords } from '../event-name.js';
 import { button } from '../feedback.js';
 import { t } from '../language.js';
 
@@ -54,12 +55,6 @@ const REASONS = {
   idle: t`not used for too long`,
 };
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** A name without a text of its own: `auth.two_factor_enrol.succeeded` is “Two factor enrol”. */
-const inWords = (name) =>
-  capital(name.replace(/^auth\.|\.(succeeded|failed|challenged)$/g, '').replaceAll(/[._]/g, ' '));
-
 /** Every sign-in, every sign-out and every theft has one beside the line that says it. */
 const isNoise = ({ operation, reason }) =>
   operation === 'auth.logout.succeeded' ||
@@ -80,7 +75,7 @@ const row = ({ at, operation, outcome, reason, ip, user_agent: agent }, times) =
       {},
       h('strong', {}, OPERATIONS[operation] ?? inWords(operation)),
       outcome === 'failed' && !OPERATIONS[operation] && badge(t`refused`, 'bad'),
-      times > 1 && h('span', { class: 'badge' }, `× ${times}`),
+      times > 1 && badge(`× ${times}`),
       h(
         'p',
         { class: 'muted' },
