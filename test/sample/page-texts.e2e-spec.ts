@@ -72,6 +72,13 @@ describe.each(PARTS)('in $folder', ({ folder, has }) => {
       expect([...translations.keys()].filter((text) => !texts.has(text))).toEqual([]);
     });
 
+    it('has a name of its own for each view', () => {
+      const names = [...places]
+        .filter(([, files]) => files.includes('main.js'))
+        .map(([text]) => translations.get(text));
+      expect(names.filter((text, i) => text !== undefined && names.indexOf(text) < i)).toEqual([]);
+    });
+
     it('has the values of each text, and no empty text', () => {
       const isWrong = ([english, text]: [string, string]) =>
         !text.trim() || placesIn(english).join() !== placesIn(text).join();
@@ -81,5 +88,30 @@ describe.each(PARTS)('in $folder', ({ folder, has }) => {
     it('loads one file of a limited size', () => {
       expect(file.byteLength).toBeLessThan(LARGEST);
     });
+  });
+});
+
+describe('a line of the history', () => {
+  const lines = readFileSync(join(APP, 'views/history-lines.js'), 'utf8');
+  const page = readFileSync(join(__dirname, '../../docs/routes.md'), 'utf8').split('## Names of the security log')[1]!;
+  const routes = [...page.matchAll(/^\| `(\w+)` \| `[A-Z]+ \S+` \| (yes|no) \|$/gm)];
+  const events = [...page.matchAll(/^\| `auth\.(\w+\.\w+)` \|/gm)].map(([, name]) => name!);
+  /** These are of the operators' guard; the line of the account has the name `operator.acted`. */
+  const ofAccounts = routes.filter(([, name]) => !name!.startsWith('operator_'));
+
+  it('has words for each success and each event of the security log', () => {
+    const names = [
+      ...ofAccounts.filter(([, , isLine]) => isLine === 'yes').map(([, name]) => `${name}.succeeded`),
+      ...events,
+    ];
+    expect(names.length).toBeGreaterThan(60);
+    expect(names.filter((name) => !lines.includes(`'${name}'`))).toEqual([]);
+  });
+
+  it('has words for names of the security log only', () => {
+    const named = [...lines.matchAll(/'([a-z_]+)\.(\w+)'/g)].map(([, name, end]) => [name!, `${name}.${end}`] as const);
+    const isKnown = ([name, whole]: readonly [string, string]) =>
+      events.includes(whole) || routes.some(([, route]) => route === name);
+    expect(named.filter((one) => !isKnown(one))).toEqual([]);
   });
 });

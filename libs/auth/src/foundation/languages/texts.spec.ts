@@ -44,6 +44,16 @@ describe.each(LANGUAGES)('the texts in %s', (language) => {
       [...mailsOf(FEATURES).keys(), 'shared'].toSorted(),
     );
   });
+
+  it('have a subject and a title for each mail that no other mail has', () => {
+    for (const part of ['subject', 'title']) {
+      const found = texts.flatMap(([path, text]) =>
+        path.startsWith('/mails/') && path.endsWith(`/${part}`) ? text : [],
+      );
+      expect(found.length).toBeGreaterThan(15);
+      expect(found.filter((text, i) => found.indexOf(text) < i)).toEqual([]);
+    }
+  });
 });
 
 describe.each(OTHERS)('the texts in %s', (language: Language) => {

@@ -1,0 +1,131 @@
+/** The lines of the history of an account in words, for its owner and for the support. */
+import { inWords } from '../event-name.js';
+import { load, t } from '../language.js';
+
+// Before the texts are read. The files of the first view have no place for them.
+await load('history/');
+
+const REUSED = 'refresh_token.reused';
+
+/** What a line says, with its names in the security log. */
+const TEXTS = Object.fromEntries(
+  [
+    [t`Signed in`, 'session.started'],
+    [t`Sign-in refused`, 'login.failed', 'email_code_login.failed', 'passkey_login.failed', 'identity_login.failed'],
+    [t`Second factor asked for`, 'login.challenged', 'email_code_login.challenged', 'identity_login.challenged'],
+    [t`Second factor refused`, 'challenge.failed'],
+    [t`Session ended`, 'session.ended'],
+    [t`Stolen token stopped`, REUSED],
+    [t`Renewal refused`, 'refresh.failed'],
+    [t`Renewed without the last answer`, 'session.recovered', 'session.forked'],
+    [t`Token without its key refused`, 'bound_token.refused'],
+    [t`Sign-in code sent`, 'email_code_send.succeeded'],
+    [t`Confirmed`, 'confirm_password.succeeded', 'confirm_passkey.succeeded', 'confirm_identity.succeeded'],
+    [t`Confirmation refused`, 'confirm_password.failed', 'confirm_passkey.failed', 'confirm_identity.failed'],
+    [t`Locked after failed attempts`, 'account.locked'],
+    [t`Failed attempts cleared`, 'account.failures_cleared'],
+    [t`Account created`, 'register.succeeded', 'register_passkey.succeeded', 'identity_register.succeeded'],
+    [t`Account deleted`, 'account.deleted'],
+    [t`Data exported`, 'account_export.succeeded'],
+    [t`Device trusted`, 'device.trusted'],
+    [t`Device forgotten`, 'device_forget.succeeded'],
+    [t`Trust in a device ended`, 'trusted_device_forget.succeeded', 'trusted_devices_forget_all.succeeded'],
+    [
+      t`Link to confirm the email sent`,
+      'email_verification_request.succeeded',
+      'email_verification_send.succeeded',
+      'email_change_request.succeeded',
+    ],
+    [t`Email confirmed`, 'email.verified'],
+    [t`Email changed`, 'email.changed'],
+    [t`Email restored`, 'email.change_undone'],
+    [t`Mail failed`, 'mail.failed'],
+    [t`User name changed`, 'username_change.succeeded'],
+    [t`Provider linked`, 'identity.linked'],
+    [t`Provider unlinked`, 'identity.unlinked'],
+    [t`Signed out at the provider`, 'identity_logout.succeeded', 'identity_end_session.succeeded'],
+    [t`Passkey created`, 'passkey.added'],
+    [t`Passkey renamed`, 'passkey_rename.succeeded'],
+    [t`Passkey deleted`, 'passkey.removed'],
+    [t`Passkey backup changed`, 'passkey.backup_changed'],
+    [t`Copied passkey stopped`, 'passkey.cloned'],
+    [t`Password changed`, 'password_change.succeeded', 'password_reset.succeeded'],
+    [t`Link for a new password sent`, 'password_forgot.succeeded'],
+    [t`Recovery code used`, 'recovery_code.used'],
+    [t`Recovery codes replaced`, 'recovery_codes.replaced'],
+    [t`Sign-in reported`, 'sign_in.reported'],
+    [t`Two-factor set-up begun`, 'two_factor_enrol.succeeded', 'enrolment_start.succeeded'],
+    [t`Two-factor turned on`, 'two_factor.enabled'],
+    [t`Two-factor turned off`, 'two_factor.disabled'],
+    [t`Two-factor secret unreadable`, 'two_factor.unusable'],
+    [t`Session bound to its browser`, 'device_session_register.succeeded'],
+    [t`Access key created`, 'access_key.created'],
+    [t`Access key revoked`, 'access_key.revoked'],
+    [t`Access key used from a new network`, 'access_key.new_network'],
+    [t`Action of the support`, 'operator.acted'],
+  ].flatMap(([text, ...names]) => names.map((name) => [name, text])),
+);
+
+/** Each has a line of its event beside it. */
+const SAID_BY_EVENT = [
+  'access_key_create.succeeded',
+  'access_key_revoke.succeeded',
+  'access_keys_leaked.succeeded',
+  'challenge.succeeded',
+  'email_code_login.succeeded',
+  'email_prove.succeeded',
+  'enrolment_confirm.succeeded',
+  'enrolment_passkey.succeeded',
+  'identity_link.succeeded',
+  'identity_login.succeeded',
+  'identity_unlink.succeeded',
+  'login.succeeded',
+  'logout.succeeded',
+  'passkey_delete.succeeded',
+  'passkey_login.succeeded',
+  'passkey_register.succeeded',
+  'passkey_register_conditional.succeeded',
+  'recovery_codes_renew.succeeded',
+  'session_end.succeeded',
+  'sessions_end_all.succeeded',
+  'sessions_end_others.succeeded',
+];
+
+/** Why a session ended. Other reasons are those of a log. */
+const REASONS = {
+  logout: t`signed out`,
+  operator: t`by the support`,
+  others: t`signed out from another session`,
+  revoked: t`signed out from another session`,
+  reuse: t`its old refresh token came back`,
+  cap: t`too many sessions`,
+  idle: t`not used for too long`,
+};
+
+const nameOf = ({ operation }) => operation.replace(/^auth\./, '');
+
+/** Whether another line says it, or the page itself asked and nothing happened. */
+const isNoise = (line) =>
+  SAID_BY_EVENT.includes(nameOf(line)) ||
+  nameOf(line) === 'passkey_conditional_options.failed' ||
+  (nameOf(line) === 'account.failures_cleared' && line.reason === 'login') ||
+  (nameOf(line) === 'session.ended' && line.reason === 'reuse');
+
+/** Whether the line is the one of a stolen refresh token. */
+export const isTheft = (line) => nameOf(line) === REUSED;
+
+export const titleOf = (line) =>
+  TEXTS[nameOf(line)] ?? (line.outcome === 'failed' ? t`Request refused` : inWords(line.operation));
+
+/** What the title does not say: why a session ended, or which request was refused. */
+export const detailOf = (line) =>
+  line.outcome === 'failed' && !TEXTS[nameOf(line)]
+    ? inWords(line.operation)
+    : REASONS[isTheft(line) ? 'reuse' : line.reason];
+
+/** The next lines that say something. @param read `(before) => page` of the server @param before its `next` */
+export async function linesBefore(read, before) {
+  const { data, next } = await read(before);
+  const lines = data.filter((line) => !isNoise(line));
+  return lines.length || !next ? { lines, next } : linesBefore(read, next);
+}
