@@ -74,7 +74,7 @@ describe.each(PARTS)('in $folder', ({ folder, has }) => {
 
     it('has a name of its own for each view', () => {
       const names = [...places]
-        .filter(([, files]) => files.includes('main.js'))
+        .filter(([, where]) => where.includes('main.js'))
         .map(([text]) => translations.get(text));
       expect(names.filter((text, i) => text !== undefined && names.indexOf(text) < i)).toEqual([]);
     });

@@ -94,7 +94,7 @@ const STYLES = {
   card: 'padding:28px 24px;background-color:#ffffff;border:1px solid #dfe2e6;border-radius:10px',
   title: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:650;color:#1c2024',
   text: 'margin:0 0 16px;color:#1c2024',
-  code: 'margin:0 0 16px;padding:14px 8px;background-color:#f3f4f6;border-radius:8px;text-align:center;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:5px;color:#1c2024',
+  code: 'margin:0 0 16px;padding:14px 8px;background-color:#f3f4f6;border-radius:8px;text-align:center;white-space:nowrap;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:4px;color:#1c2024',
   details: 'margin:0 0 16px;padding:12px 16px;background-color:#f3f4f6;border-radius:8px',
   label: 'margin:0;font-size:14px;color:#565d66',
   value: 'margin:0 0 8px;overflow-wrap:anywhere;color:#1c2024',
@@ -142,6 +142,12 @@ const element = (tag: string, part: Part, text: string, direction = directionOf(
 
 const paragraph = (part: Part, text: string): string => element('p', part, text);
 
+/** A code in two halves, so that a reader keeps its place. No space is between them: what is copied is the code. */
+function inHalves(code: string): string {
+  const half = Math.ceil(code.length / 2);
+  return `${escaped(code.slice(0, half))}<span style="margin-left:14px">${escaped(code.slice(half))}</span>`;
+}
+
 /**
  * The HTML of a mail, in light and in dark mode. It has no script and no remote file, except the logo of the host: without one, a mail
  * client shows it completely, and opening it sends nothing.
@@ -162,7 +168,7 @@ export function htmlOf(parts: MailParts): string {
     element('h1', 'title', title),
     greeting && paragraph('text', greeting),
     ...body.map((text) => paragraph('text', text)),
-    code && element('p', 'code', code, 'ltr'),
+    code && `<p dir="ltr" ${styled('code')}>${inHalves(code)}</p>`,
     rows.length > 0 && `<dl ${styled('details')}>${rows.join('')}</dl>`,
     link &&
       `<p dir="${directionOf(link.label)}" ${styled('link')}>${anchor(link.url, inButton(link.label), button)}</p>`,
