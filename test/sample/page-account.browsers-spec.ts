@@ -97,7 +97,7 @@ describeWithBrowser('the page of the sample', () => {
       ['Passkeys', () => tab.goes('Passkeys')],
       ['Your data', () => tab.goes('Your data')],
       ['Two-factor, off', () => tab.goes('Two-factor')],
-      ['Confirm it’s you', () => press('Set up')],
+      ['Confirm it’s you', () => press('Set up two-factor')],
       [
         'Two-factor, being set up',
         async () => {

@@ -216,17 +216,35 @@ describeWithBrowser('around the views of the sample', () => {
     expect(new Set(boxes.map(({ width, height }) => `${width} ${height}`)).size).toBe(1);
     for (const row of await rows.all()) {
       expect((await boxOf(row.getByRole('heading'))).y).toBeLessThan((await boxOf(row.locator('dl'))).y);
-      expect(await row.locator('time').first().innerText()).toMatch(/^(now|\d+ minutes? ago)$/);
+      expect(await row.locator('time').first().innerText()).toMatch(/^(now|\d+ (second|minute)s? ago)$/);
     }
+  });
+
+  it('offers the password of the demo account where it asks for it, and takes the question back with the view', async () => {
+    await signsIn();
+    await tab.goes('Two-factor');
+    await tab.presses('Set up two-factor');
+    const question = tab.page.getByRole('dialog', { name: 'Confirm it’s you' });
+    await question.waitFor();
+    await tab.page.goBack();
+    await question.waitFor({ state: 'detached' });
+    await tab.goes('Two-factor');
+    await tab.presses('Set up two-factor');
+    const buttons = question.getByRole('button');
+    expect(await buttons.allInnerTexts()).toEqual(['Show', 'Fill in', 'Cancel', 'Confirm']);
+    await tab.presses('Fill in');
+    await tab.presses('Confirm');
+    await tab.page.getByLabel('Code from the app').waitFor();
+    expect(await tab.page.getByText('correct-horse-battery').count()).toBe(0);
   });
 
   it('explains the colours that the drawing has', async () => {
     await signsIn();
     const explained = () => tab.page.getByRole('list', { name: 'Legend' }).getByRole('listitem').allInnerTexts();
-    expect(await explained()).toEqual(['valid']);
+    expect(await explained()).toEqual(['valid', 'from now on']);
     await tab.presses('Renew now');
     await tab.lives('Renewed');
-    expect(await explained()).toEqual(['valid', 'replaced', 'still accepted']);
+    expect(await explained()).toEqual(['valid', 'from now on', 'replaced', 'still accepted']);
     await tab.signsOut();
     expect(await explained()).toEqual(['valid', 'replaced', 'still accepted', 'refused']);
   });

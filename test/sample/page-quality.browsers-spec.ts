@@ -68,7 +68,7 @@ describeWithBrowser('the quality of a page', () => {
         'a second factor that is being set up',
         async () => {
           await tab.goes('Two-factor');
-          await tab.presses('Set up');
+          await tab.presses('Set up two-factor');
           await tab.confirms();
           await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
         },

@@ -130,7 +130,7 @@ describeWithBrowser('the page of the sample', () => {
 
       it('is set up with a QR code of the URI that is shown as text, and with a code', async () => {
         await tab.goes('Two-factor');
-        await tab.presses('Set up');
+        await tab.presses('Set up two-factor');
         const picture = tab.page.getByRole('img', { name: 'QR code for your authenticator app' });
         await picture.waitFor();
         const uri = await tab.page.locator('.uri').textContent();
@@ -150,8 +150,8 @@ describeWithBrowser('the page of the sample', () => {
 
       it('is not set up after a cancellation', async () => {
         await tab.presses('Cancel');
-        await tab.button('Set up').waitFor();
-        await tab.presses('Set up');
+        await tab.button('Set up two-factor').waitFor();
+        await tab.presses('Set up two-factor');
         await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
         secret = secretIn((await tab.page.locator('.uri').textContent())!);
       });
@@ -363,7 +363,7 @@ describeWithBrowser('the page of the sample', () => {
 
     it('is offered together with the codes of a second factor, and also completes the login', async () => {
       await tab.goes('Two-factor');
-      await tab.presses('Set up');
+      await tab.presses('Set up two-factor');
       await tab.confirms();
       await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
       secret = secretIn((await tab.page.locator('.uri').textContent())!);

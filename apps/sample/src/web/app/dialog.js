@@ -33,15 +33,23 @@ export function modal(title, fill, name) {
 }
 
 /**
- * Shows a modal dialog, whose last button changes nothing.
+ * Adds a button that changes nothing, on the left of the button of the form. Without a form, it is below all.
  *
- * @param build `(close) => nodes`
- * @param leave the text of the last button
+ * @param nodes content of a dialog, whose forms are as of `form`
+ * @param props of the button
  */
-export const openDialog = (title, build, leave = t`Cancel`) =>
-  modal(title, (dialog, close) => {
-    dialog.append(...build(close), h('button', { type: 'button', class: 'quiet wide', onclick: () => close() }, leave));
-  });
+export function withCancel(nodes, close, { leave = t`Cancel`, ...props } = {}) {
+  const cancel = h('button', { type: 'button', onclick: () => close(), ...props }, leave);
+  const answers = nodes.find((node) => node.tagName === 'FORM')?.lastChild;
+  if (!answers) return [...nodes, cancel];
+  answers.classList.add('answers');
+  answers.prepend(cancel);
+  return nodes;
+}
+
+/** Shows a modal dialog with a button that changes nothing. @param build `(close) => nodes` @param leave the text of the button */
+export const openDialog = (title, build, leave) =>
+  modal(title, (dialog, close) => dialog.append(...withCancel(build(close), close, { leave })));
 
 /** Closes all dialogs: the next user must not answer a question to the previous one. */
 export function closeDialogs() {
@@ -53,9 +61,6 @@ export function closeDialogs() {
 export const ask = (title, text, label, { fields = [], danger = true } = {}) =>
   modal(title, (dialog, close) => {
     const entry = form(fields, { label, danger, work: async (values) => close(values) });
-    const answers = entry.lastChild;
-    answers.classList.add('answers');
     // Nothing is destroyed by a key that was pressed too often.
-    answers.prepend(h('button', { type: 'button', autofocus: danger, onclick: () => close() }, t`Cancel`));
-    dialog.append(h('p', {}, text), entry);
+    dialog.append(...withCancel([h('p', {}, text), entry], close, { autofocus: danger }));
   });

@@ -36,14 +36,15 @@ export function time(when) {
   return h('time', { datetime: date.toISOString() }, format.format(date));
 }
 
-const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3600, minute: 60 };
+const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3600, minute: 60, second: 1 };
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 
 /** How far a time is from now: `3 minutes ago`. */
 function distance(when) {
   const seconds = (new Date(when) - Date.now()) / 1000;
-  const [unit, length] = Object.entries(UNITS).find(([, given]) => Math.abs(seconds) >= given) ?? [];
-  return unit ? relative.format(Math.round(seconds / length), unit) : relative.format(0, 'second');
+  const far = Math.abs(seconds);
+  const [unit, length] = Object.entries(UNITS).find(([, given]) => far >= given && far >= 10) ?? ['second', Infinity];
+  return relative.format(Math.round(seconds / length), unit);
 }
 
 /** A time as its distance from now, which stays true. The time itself is shown to the pointer. */
@@ -56,7 +57,7 @@ export const ago = (when) =>
 
 setInterval(() => {
   for (const element of document.querySelectorAll('.ago')) element.textContent = distance(element.dateTime);
-}, 20_000);
+}, 5000);
 
 /** A time span in words, in the largest unit that fits: `12 hours`. */
 export function duration(seconds) {

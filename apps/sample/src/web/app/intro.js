@@ -75,10 +75,10 @@ export const productLinks = () => [
 export function trials({ events, ended }) {
   const done = ended ? 1 + events.some(({ kind }) => /^re[pu]/.test(kind)) : 0;
   return [
-    h('h3', {}, t`Try this`),
+    h('h3', {}, done ? t`Try next` : t`Try this`),
     h(
-      'ol',
-      { class: 'trials', start: done + 1 },
+      done ? 'ul' : 'ol',
+      { class: 'trials' },
       TRIALS.slice(done).map(([what, then]) => h('li', {}, h('strong', {}, what), ' ', then)),
     ),
   ];

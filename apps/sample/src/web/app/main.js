@@ -1,8 +1,7 @@
 import { takeLink } from './mailed-link.js';
 // It listens to the session before this module does.
 import { life } from './life.js';
-import './step-up.js';
-import { auth, canStore, hasPasskeys, unreachable } from './auth.js';
+import { auth, canStore, hasPasskeys, onConfirm, unreachable } from './auth.js';
 import { config } from './config.js';
 import { closeDialogs } from './dialog.js';
 import { h } from './dom.js';
@@ -18,15 +17,17 @@ import { signIn } from './views/sign-in.js';
 const { features } = config;
 const element = (id) => document.getElementById(id);
 
-/** A view that the first visit does not need. The first one for signed-in users loads all of them. */
+/** A function of a file that the first visit does not need. That of the first view for signed-in users has all of them. */
 const later =
   (name, file = './views/signed-in.js') =>
-  async (left) => {
-    const views = await import(file).catch(() => {
+  async (given) => {
+    const functions = await import(file).catch(() => {
       throw unreachable();
     });
-    return views[name](left);
+    return functions[name](given);
   };
+
+onConfirm(later('confirm', './step-up.js'));
 
 /** The views for signed-in users: what to try, and the account. */
 const groups = [
@@ -86,6 +87,9 @@ function drawIntro(isShown) {
   // An end that the user did not expect.
   document.body.classList.toggle('surprised', isShown && life().events.at(-1)?.reason === 'ended');
 }
+
+// A question belongs to the view that asked it.
+window.addEventListener('hashchange', closeDialogs);
 
 // Without storage, the choice would be lost with the page.
 drawFoot(canStore);

@@ -1,12 +1,12 @@
 import { account, auth, hasPasskeys } from './auth.js';
 import { config } from './config.js';
-import { openDialog } from './dialog.js';
+import { modal, openDialog, withCancel } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername } from './form.js';
 import { t } from './language.js';
 import { present } from './router.js';
-import { asked } from './step-up.js';
+import { asked, withDemoPassword } from './step-up.js';
 import { hasPasskey, signsInAgain, user } from './user.js';
 import { requiredFactor } from './views/required-factor.js';
 import { secondStep } from './views/second-step.js';
@@ -55,9 +55,9 @@ async function signInAgain(reason) {
   const choice = config.secondsWithoutRemember ? { remember: await isRemembered() } : {};
   const former = auth.session.claims.fid;
   signsInAgain(true);
-  const done = await openDialog(t`Sign in again`, (close) => {
+  const done = await modal(t`Sign in again`, (dialog, close) => {
     const place = h('div', { role: 'group', 'aria-label': t`Sign in again`, tabindex: -1 });
-    const begin = () => place.replaceChildren(...firstStep());
+    const begin = () => place.replaceChildren(...withCancel(firstStep(), close));
     const byPassword = (fields) => enter(() => auth.login({ email: me.email, ...fields, ...choice }), 'password');
     const enter = async (send, first) => {
       if (isTrusted) await account.endAllTrust();
@@ -68,12 +68,12 @@ async function signInAgain(reason) {
         return present(t`Set up a second factor`, () => requiredFactor(challenge));
       }
       const options = { restart: begin, canTrust: false, onDone: () => close(true) };
-      place.replaceChildren(step(2), ...secondStep(challenge, first, options));
+      place.replaceChildren(...withCancel([step(2), ...secondStep(challenge, first, options)], close));
       (place.querySelector('[autofocus]') ?? place).focus();
     };
     const firstStep = () => {
       const entry = form([{ ...PASSWORD, autofocus: true }], { label: t`Continue`, work: byPassword });
-      entry.prepend(hiddenUsername(me.email));
+      withDemoPassword(me.email, entry).prepend(hiddenUsername(me.email));
       const byPasskey = () => auth.loginWithPasskey(choice).then(() => close(true));
       return [
         needsFactor && me.two_factor && step(1),
@@ -86,7 +86,7 @@ async function signInAgain(reason) {
       ].filter(Boolean);
     };
     begin();
-    return [place];
+    dialog.append(place);
   });
   signsInAgain(false);
   // The new session replaces the former one.

@@ -7,6 +7,8 @@ import { canReplay, life, onLife } from '../life.js';
 const SECOND = 1000;
 /** The drawing shows the last minutes, at least 20 seconds, and at most a minute of the grace time that is ahead. */
 const [SHORTEST, LONGEST, AHEAD] = [20 * SECOND, 240 * SECOND, 60 * SECOND];
+/** What has happened has at least this width, so that the first token is legible at once. In pixels. */
+const PAST = 64;
 /** From this width on, the lanes have their labels beside them, otherwise above them. All sizes are in pixels. */
 const WIDE = 520;
 const [LABELS, VALUES, EDGE, THICK, THIN] = [160, 84, 10, 16, 8];
@@ -44,22 +46,31 @@ const item = ({ at, kind, title, text, http }, times) =>
     text && h('p', { class: 'text' }, text),
   );
 
-/** Which mark stands for several that have no place beside each other: the last of these that is among them. Each of the others is a line. */
-const WEIGHTS = ['renewed', 'started', 'replayed', 'ended'];
-const APART = 14;
+/** The distance of two marks of which none covers the other, and that of two renewals which have a mark each. */
+const [APART, LOOSE] = [14, 18];
 
-/** The events as marks. Those whose marks would cover each other have one. The list says how many there were. */
+/**
+ * The events as marks. A renewal that is close to others is a line, except the newest. A replay that would cover the mark
+ * before it is beside it, and one that would cover another replay has no mark. The list says how many there were.
+ */
 function marksOf(events, x) {
+  const newest = events.findLast(({ kind }) => kind === 'renewed');
+  const others = events.filter(({ kind }) => kind !== 'renewed');
   const marks = [];
-  for (const { at, kind } of events) {
+  for (const { at, kind } of others) {
     const last = marks.at(-1);
-    if (!last || x(at) - last.at >= APART) marks.push({ at: x(at), kinds: [kind] });
-    else last.kinds.push(kind);
+    const free = last ? Math.max(x(at), last.at + APART) : x(at);
+    if (kind === 'ended' && last?.kind === 'replayed' && free > x(at)) marks.pop();
+    if (kind !== 'replayed' || last?.kind !== kind || free === x(at))
+      marks.push({ at: kind === 'ended' ? x(at) : free, kind });
   }
-  return marks.map(({ at, kinds }) => ({
-    at,
-    kind: kinds.toSorted((a, b) => WEIGHTS.indexOf(a) - WEIGHTS.indexOf(b)).at(-1),
-  }));
+  const isFree = (event, apart) =>
+    marks.every(({ at }) => Math.abs(at - x(event.at)) >= APART) &&
+    events.every(
+      (other) => other === event || other.kind !== 'renewed' || Math.abs(x(other.at) - x(event.at)) >= apart,
+    );
+  const rings = events.filter((event) => event.kind === 'renewed' && isFree(event, event === newest ? 0 : LOOSE));
+  return [...rings.map(({ at, kind }) => ({ at: x(at), kind })), ...marks].toSorted((a, b) => a.at - b.at);
 }
 
 /**
@@ -90,18 +101,13 @@ const clockOf = (ms) => {
 
 /**
  * The session and what happened to it, its access token, its refresh tokens, and the grace time of the last one that was
- * replaced. All lanes have one linear scale. What lasts longer than the drawing has no edge at its end.
+ * replaced. All lanes have one scale, which is linear after the first seconds. What lasts longer than the drawing has no edge at its end.
  *
  * @param width the width of the drawing
  */
 function drawing({ events, issued, expiresAt, ended }, width) {
   const [reused, refused] = ['reused', 'refused'].map((kind) => events.find((event) => event.kind === kind));
-  /** The refresh tokens that were replayed in time. */
-  const replays = {};
-  for (const { at, kind } of events)
-    if (kind === 'replayed') replays[issued.filter((from) => from <= at).length - 2] = kind;
-
-  const now = ended ?? Date.now();
+  const now = Math.max(ended ?? Date.now(), events[0].at + 1);
   const grace = canReplay ? config.graceSeconds * SECOND : 0;
   const last = issued.at(-1);
   const graceEnd = issued.length > 1 ? last + grace : 0;
@@ -114,7 +120,10 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     now + (now - first) / 6,
     ended ? now + SECOND : Math.max(first + SHORTEST, Math.min(graceEnd, now + AHEAD)),
   );
-  const x = (at) => left + ((right - left) * (Math.min(Math.max(at, first), end) - first)) / (end - first);
+  const nowAt = left + Math.max(PAST, ((right - left) * (now - first)) / (end - first));
+  const between = (at, from, to) => Math.min(Math.max((at - from) / (to - from), 0), 1);
+  const x = (at) =>
+    at < now ? left + (nowAt - left) * between(at, first, now) : nowAt + (right - nowAt) * between(at, now, end);
 
   const lanes = [t`Session`, t`Access token`, t`Refresh tokens`, grace && t`Grace time`].filter(Boolean);
   const middle = (i) => (isWide ? 28 + 34 * i : 39 + 46 * i);
@@ -136,7 +145,10 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     });
   const numberIn = (label, from, to, lane) =>
     label.includes('–')
-      ? text(to - EDGES, middle(lane) + 4.5, label, { class: 'number several', 'text-anchor': 'end' })
+      ? [
+          svg('rect', { class: 'past', x: from, y: middle(lane) - THICK / 2, width: to - from, height: THICK, rx: 4 }),
+          text((from + to) / 2, middle(lane) + 4.5, label, { class: 'number', 'text-anchor': 'middle' }),
+        ]
       : text(from + Math.min((to - from - DIGIT * label.length) / 2, 6), middle(lane) + 4.5, label, {
           class: 'number',
         });
@@ -168,6 +180,9 @@ function drawing({ events, issued, expiresAt, ended }, width) {
         'text-anchor': 'end',
       }),
   ];
+  /** A lane has a line where it has nothing else. */
+  const untils = [ended ? now : Infinity, expiresAt, Infinity, graceEnd && !ended ? graceEnd : now].map(x);
+  const track = (i, x1, x2) => x1 < x2 && svg('line', { class: 'track', x1, x2, y1: middle(i), y2: middle(i) });
   const nowText = ended ? x(now) - TIME : x(now) - HALF_NOW;
   /** Between the labels that are above the lanes. */
   const linesOfNow = isWide ? [[12, bottom - 16]] : lanes.map((_, i) => [middle(i) - 12, middle(i) + 14]);
@@ -192,7 +207,8 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       svg('rect', { width, height: bottom, fill: 'url(#fade)' }),
     ),
     lanes.flatMap((label, i) => [
-      svg('line', { class: 'track', x1: left, x2: right, y1: middle(i), y2: middle(i) }),
+      track(i, left, nowAt),
+      track(i, Math.max(nowAt, untils[i]), right),
       isWide ? text(EDGE + 2, middle(i) + 4.5, label) : text(EDGE, middle(i) - 17, label),
     ]),
     linesOfNow.map(([y1, y2]) => svg('line', { class: 'now', x1: x(now), x2: x(now), y1, y2 })),
@@ -200,8 +216,10 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ahead('ahead', Infinity, 0),
     bar('token', last, now, 1),
     ended ? bar('lost', now, expiresAt, 1) : ahead('ahead', expiresAt, 1),
-    replaced.slice(0, -1).map((from, i) => bar(`past ${replays[i] ?? ''}`, from, issued[i + 1], 2, THICK)),
-    numbersOf(replaced.map((at) => Math.min(x(at), stolenAt))).map(([label, from, to]) => numberIn(label, from, to, 2)),
+    replaced.slice(0, -1).map((from, i) => bar('past', from, issued[i + 1], 2, THICK)),
+    numbersOf(replaced.map((at) => Math.min(x(at), stolenAt))).flatMap(([label, from, to]) =>
+      numberIn(label, from, to, 2),
+    ),
     token('token', last, now, 2, issued.length),
     reused && stolen(),
     ended ? bar('lost', now, Infinity, 2, THICK) : ahead('ahead', Infinity, 2, THICK),
@@ -220,7 +238,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     issued
       .slice(1)
       .filter((at) => at > first && !marks.some((one) => Math.abs(one.at - x(at)) < 1))
-      .map((at) => svg('line', { class: 'tick', x1: x(at), x2: x(at), y1: middle(0) - 9, y2: middle(0) + 9 })),
+      .map((at) => svg('line', { class: 'tick', x1: x(at), x2: x(at), y1: middle(0) - 3, y2: middle(0) + 3 })),
     marks.map(({ at, kind }) => mark(kind, { x: at, y: middle(0), overflow: 'visible' })),
   );
 }
@@ -231,6 +249,7 @@ const legend = ({ events, issued, ended }) =>
     'ul',
     { class: 'legend', 'aria-label': t`Legend` },
     swatch('valid', t`valid`),
+    !ended && swatch('ahead', t`from now on`),
     issued.length > 1 && swatch('past', t`replaced`),
     issued.length > 1 && canReplay && config.graceSeconds > 0 && swatch('grace', t`still accepted`),
     ended && swatch(events.at(-1).reason === 'ended' ? 'refused' : 'lost', t`refused`),

@@ -44,7 +44,7 @@ function disabled(to) {
       'section',
       { class: 'card', 'aria-label': t`State` },
       state(badge(t`off`)),
-      button(t`Set up`, enrol, { class: 'primary' }),
+      button(t`Set up two-factor`, enrol, { class: 'primary' }),
     ),
   ];
 }
