@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, type Page, chromium } from 'playwright-core';
 import { startApplication } from '../apps/sample/src/application';
 import { freePort } from '../apps/sample/src/dev/embedded-postgres';
@@ -39,6 +40,16 @@ async function demonstrate(page: Page, url: string): Promise<void> {
   await page.evaluate('document.activeElement.blur()');
 }
 
+/** Replays the old refresh token when the server takes that for theft. The time of the server does not move, so this waits. */
+async function steal(page: Page): Promise<void> {
+  await sleep(31_000);
+  await page.clock.fastForward(31_000);
+  await page.getByRole('button', { name: 'Replay it and end the session' }).click();
+  await page.getByRole('heading', { name: 'A stolen token was stopped' }).waitFor();
+  await page.clock.fastForward(1000);
+  await page.mouse.move(0, 0);
+}
+
 async function take(
   browser: Browser,
   url: string,
@@ -54,6 +65,10 @@ async function take(
   const page = await context.newPage();
   await demonstrate(page, url);
   await page.screenshot({ path: join(IMAGES, `${name}-${colorScheme}.png`) });
+  if (name === 'sample' && colorScheme === 'light') {
+    await steal(page);
+    await page.screenshot({ path: join(IMAGES, 'sample-stolen.png') });
+  }
   await context.close();
 }
 
