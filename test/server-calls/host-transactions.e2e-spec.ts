@@ -31,12 +31,28 @@ const isDenied = async (access: string): Promise<boolean> => {
 describe('a session that server code starts in a transaction of the host', () => {
   it('does not exist after a rollback, and no event tells of it', async () => {
     const started = t.recorded(SessionStarted);
-    let token = '';
-    await rolledBack(async () => (token = (await t.auth.startSession(id)).refreshToken));
+    const ended = t.recorded(SessionEnded);
+    let tokens = { accessToken: '', refreshToken: '' };
+    await rolledBack(async () => (tokens = await t.auth.startSession(id)));
     await t.auth.settled();
     expect(await rows()).toEqual([]);
-    expect(started).toEqual([]);
-    await t.refresh(token).expect(401);
+    expect([started, ended]).toEqual([[], []]);
+    await t.refresh(tokens.refreshToken).expect(401);
+    // Services that only verify ask Redis. An issuer refuses it without Redis, too.
+    expect(await isDenied(tokens.accessToken)).toBe(true);
+    await guarded(tokens.accessToken).expect(401);
+    await t.app.get(SecurityStore).take(`svc:dl:fid:${String(claimsOf(tokens.accessToken).fid)}`);
+    await guarded(tokens.accessToken).expect(401);
+  });
+
+  it('has no valid access token when auth.transaction() has failed', async () => {
+    let access = '';
+    const failed = t.auth.transaction(async () => {
+      access = (await t.auth.startSession(id)).accessToken;
+      throw new Undone();
+    });
+    await expect(failed).rejects.toThrow(Undone);
+    await guarded(access).expect(401);
   });
 
   it('starts with the commit, with its event, also for a user that the transaction has created', async () => {
@@ -55,14 +71,16 @@ describe('a session that server code starts in a transaction of the host', () =>
 
   it('does not exist after a rollback to a savepoint of the host', async () => {
     const started = t.recorded(SessionStarted);
+    let access = '';
     await t.auth.transaction(async (manager) => {
       const inner = manager.transaction(async () => {
-        await t.auth.startSession(id);
+        access = (await t.auth.startSession(id)).accessToken;
         throw new Undone();
       });
       await expect(inner).rejects.toThrow(Undone);
     });
     expect([await rows(), started]).toEqual([[], []]);
+    await guarded(access).expect(401);
   });
 
   it('ends after the commit if another request has deleted its user meanwhile, and counts for the cap', async () => {

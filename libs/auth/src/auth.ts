@@ -306,8 +306,8 @@ export class Auth {
   }
 
   /**
-   * Runs `work` in a transaction, as {@link within} does, commits, and then waits for what follows the commit, for at most
-   * `storeTimeoutMs`. Later work continues in the background.
+   * Runs `work` in a transaction, as {@link within} does, commits, and then waits for what follows the commit or the rollback, for
+   * at most `storeTimeoutMs`. Later work continues in the background.
    *
    * @param work receives the entity manager of the transaction. Runs once. An error rolls everything back
    * @throws every error of `work`; AuthConfigError for a call that cannot be part of a transaction
@@ -320,12 +320,14 @@ export class Auth {
     refuseVerifyOnly(this.config);
     refuseWithin('transaction');
     let transaction: HostTransaction | undefined;
-    const result = await this.database.source.transaction(async (manager) => {
-      transaction = await this.openOn(manager);
-      return transaction.within(() => work(manager));
-    });
-    await Promise.race([transaction?.settled, sleep(this.config.storeTimeoutMs, undefined, { ref: false })]);
-    return result;
+    try {
+      return await this.database.source.transaction(async (manager) => {
+        transaction = await this.openOn(manager);
+        return transaction.within(() => work(manager));
+      });
+    } finally {
+      await Promise.race([transaction?.settled, sleep(this.config.storeTimeoutMs, undefined, { ref: false })]);
+    }
   }
 
   private openOn(connection: object): Promise<HostTransaction> {

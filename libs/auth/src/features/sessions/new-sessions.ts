@@ -150,6 +150,12 @@ export class NewSessions {
       ]);
       if (isValid && outer) {
         outer.started.push(familyId);
+        // Without a row, nothing else would refuse its access token, and nothing could end it.
+        await outer.after(
+          'the end of a session that was rolled back',
+          () => this.sessions.end(familyId, 'revoked'),
+          true,
+        );
         await outer.after('the check of a started session', () => this.confirm(session, admission));
         return {};
       }
