@@ -76,7 +76,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.page.goBack();
       await tab.sees('Sign in');
       await tab.fills({ Email: ada.email });
-      await tab.page.route('**/auth/login-code*', (route) => route.abort());
+      await tab.page.route('**/auth/login/code', (route) => route.abort());
       await tab.presses('Email me a code');
       await tab.page.getByRole('alert').getByText('The server cannot be reached.').waitFor();
       expect(await carried()).toBe(ada.email);
