@@ -310,7 +310,7 @@ describeWithBrowser('the page of the sample', () => {
       expect(await rows.count()).toBe(2);
       await tab.presses('Sign out everywhere');
       await tab.answers('Sign out everywhere');
-      await tab.hears('All other sessions have ended.');
+      await tab.hears('All other sessions signed out.');
       expect(await rows.count()).toBe(1);
       await tab.presses('Sign out everywhere');
       await tab.dialog().getByLabel('Stay signed in here').uncheck();

@@ -20,7 +20,7 @@ export async function sessions() {
       if (given.keep === false) return auth.endAllSessions();
       await auth.endOtherSessions();
       await again();
-      say(t`All other sessions have ended.`);
+      say(t`All other sessions signed out.`);
     };
     const names = distinct(all.map(({ label, user_agent }) => label ?? deviceOf(user_agent)));
     return [
