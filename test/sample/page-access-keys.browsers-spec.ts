@@ -11,7 +11,7 @@ describeWithBrowser('access keys on the page of the sample', () => {
 
   const statusWith = async (credential: string, method = 'GET') =>
     (await visit.sample.call(method, '/orders', method === 'GET' ? undefined : { item: 'tea' }, credential)).status;
-  const endKeys = () => tab.field('Also end my access keys');
+  const endKeys = () => tab.field('Also revoke my access keys');
   const isAccessible = async () => expect(await findingsIn(tab.page)).toEqual([]);
 
   beforeAll(async () => {
@@ -27,6 +27,8 @@ describeWithBrowser('access keys on the page of the sample', () => {
     expect(await endKeys().count()).toBe(0);
     await tab.goes('Access keys');
     await tab.page.getByText('No access keys yet.').waitFor();
+    // The command is not cut on a phone.
+    expect(await tab.page.locator('pre').evaluate((pre) => pre.scrollWidth - pre.clientWidth)).toBe(0);
     await isAccessible();
   });
 
@@ -92,7 +94,7 @@ describeWithBrowser('access keys on the page of the sample', () => {
     await tab.presses('Revoke Cron');
     await tab.dialog().waitFor();
     await tab.answers('Revoke key');
-    await tab.hears('The key is revoked.');
+    await tab.hears('Key revoked.');
     await tab.page.getByText('No access keys yet.').waitFor();
     expect(await statusWith(key)).toBe(401);
   });

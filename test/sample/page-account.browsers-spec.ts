@@ -247,6 +247,11 @@ describeWithBrowser('the page of the sample', () => {
 
     it('confirms its address with the link in the mailbox, which does not remain in the address bar', async () => {
       await badge('not confirmed');
+      const row = tab.page.locator('.row', { has: tab.button('Resend link') }).locator('*');
+      expect(await row.evaluateAll((all) => all.map((one) => [one.textContent, one.className.trim()]))).toEqual([
+        ['Open the mailbox', 'button primary'],
+        ['Resend link', ''],
+      ]);
       await tab.presses('Resend link');
       await tab.hears('We have sent a new link.');
       const link = await visit.mailed(ADA, '/email/verify/');
@@ -297,7 +302,7 @@ describeWithBrowser('the page of the sample', () => {
         .button(/^Sign out of (?!this)/)
         .first()
         .click();
-      await tab.hears('The session has ended.');
+      await tab.hears('Session signed out.');
       expect(await rows.count()).toBe(2);
       await tab.presses('Sign out everywhere');
       await tab.answers('Cancel');
@@ -305,7 +310,7 @@ describeWithBrowser('the page of the sample', () => {
       expect(await rows.count()).toBe(2);
       await tab.presses('Sign out everywhere');
       await tab.answers('Sign out everywhere');
-      await tab.hears('All other sessions have ended.');
+      await tab.hears('All other sessions signed out.');
       expect(await rows.count()).toBe(1);
       await tab.presses('Sign out everywhere');
       await tab.dialog().getByLabel('Stay signed in here').uncheck();

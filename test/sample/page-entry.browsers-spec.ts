@@ -32,7 +32,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
     afterEach(() => tab.page.context().close());
 
     const asks = async (email = ada.email) => {
-      await tab.page.getByRole('link', { name: 'Email me a code' }).click();
+      await tab.presses('Email me a code');
       await tab.sees('Sign in with a code');
       await tab.fills({ Email: email });
       await tab.presses('Send code');
@@ -54,6 +54,44 @@ describeWithBrowser('the entry to the page of the sample', () => {
       expect(await amr(tab)).toEqual(['email']);
       await tab.lives('Signed in');
       await tab.page.getByText('By emailed code.').waitFor();
+    });
+
+    it('is mailed at once to the address of the sign-in, which another code and other ways keep', async () => {
+      const carried = () => tab.field('Email').inputValue();
+      await tab.fills({ Email: 'ada@' });
+      await tab.presses('Email me a code');
+      await tab.sees('Sign in with a code');
+      expect(await carried()).toBe('ada@');
+      for (const [way, view] of [
+        ['Forgot your password?', 'Forgot your password?'],
+        ['Create an account', 'Create your account'],
+      ] as const) {
+        await tab.page.goBack();
+        await tab.sees('Sign in');
+        await tab.fills({ Email: ada.email });
+        await tab.page.getByRole('link', { name: way }).click();
+        await tab.sees(view);
+        expect(await carried()).toBe(ada.email);
+      }
+      await tab.page.goBack();
+      await tab.sees('Sign in');
+      await tab.fills({ Email: ada.email });
+      await tab.page.route('**/auth/login/code', (route) => route.abort());
+      await tab.presses('Email me a code');
+      await tab.page.getByRole('alert').getByText('The server cannot be reached.').waitFor();
+      expect(await carried()).toBe(ada.email);
+      await tab.page.unrouteAll();
+      // The browser logs the request that got no answer.
+      visit.complaints.splice(0);
+      await tab.page.goBack();
+      await tab.sees('Sign in');
+      await tab.fills({ Email: ada.email });
+      await tab.presses('Email me a code');
+      await tab.sees('Enter your code');
+      expect(await code()).toMatch(/./);
+      await tab.presses('Get a new code');
+      await tab.button('Send code').waitFor();
+      expect(await carried()).toBe(ada.email);
     });
 
     it('signs in with the link of the mail in another tab, and signs in the first tab', async () => {
@@ -102,7 +140,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
 
     it('says the same for an address without an account, and is accessible in each step', async () => {
       await tab.page.setViewportSize({ width: 360, height: 740 });
-      await tab.page.getByRole('link', { name: 'Email me a code' }).click();
+      await tab.presses('Email me a code');
       await tab.sees('Sign in with a code');
       await isAccessible(tab);
       await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
@@ -115,7 +153,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await isAccessible(tab);
       await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
       await tab.sees('Sign in');
-      await tab.page.getByRole('link', { name: 'Email me a code' }).click();
+      await tab.presses('Email me a code');
       await tab.button('Send code').waitFor();
     });
   });
@@ -317,6 +355,8 @@ describeWithBrowser('the entry to the page of the sample', () => {
 
     it('creates an account with a passkey, after the form has shown the errors', async () => {
       await tab.page.getByRole('link', { name: 'Create an account' }).click();
+      await tab.sees('Create your account');
+      await tab.hasFocus(tab.field('Name'));
       await tab.page.getByRole('link', { name: 'Use a passkey, without a password' }).click();
       await tab.sees('Create your account with a passkey');
       await isAccessible(tab);

@@ -126,12 +126,12 @@ describeWithBrowser('around the views of the sample', () => {
   });
 
   it('says at its field why a form is not sent, until the user changes the field', async () => {
-    await tab.page.getByRole('link', { name: 'Email me a code' }).click();
+    await tab.presses('Email me a code');
     await tab.sees('Sign in with a code');
     await tab.hasFocus(tab.field('Email'));
     await tab.presses('Send code');
     const error = tab.page.locator('.field:has([aria-invalid]:focus) .error');
-    await error.filter({ hasText: /./ }).waitFor();
+    await error.getByText('Fill in this field.').waitFor();
     expect(await findingsIn(tab.page)).toEqual([]);
     await tab.page.keyboard.type('a');
     await error.waitFor({ state: 'detached' });
@@ -162,6 +162,13 @@ describeWithBrowser('around the views of the sample', () => {
     expect(await below.textContent()).toBe('');
     // The browser logs the request that got no answer.
     visit.complaints.splice(0);
+    // The wrong password is selected.
+    await tab.page.keyboard.type('x');
+    expect(await tab.field('Password').inputValue()).toBe('x');
+    await tab.fills({ Password: '' });
+    await tab.presses('Sign in');
+    await tab.isRefused('Fill in this field.');
+    expect(await above.textContent()).toBe('');
   });
 
   it.each([
@@ -251,7 +258,7 @@ describeWithBrowser('around the views of the sample', () => {
 
   it('promises a link that undoes a change of the email only to an address that is confirmed', async () => {
     const ada = await SampleAccount.of(visit);
-    const promise = tab.page.getByText('The old address then gets a link that undoes it, for 7 days.');
+    const promise = tab.page.getByText('For 7 days the old address can undo the change.');
     await ada.signsIn(tab);
     await tab.sees('Overview');
     await tab.goes('Email');
@@ -262,14 +269,14 @@ describeWithBrowser('around the views of the sample', () => {
     expect(await promise.count()).toBe(0);
   });
 
-  it('signs in a user of another guard with a user name, for as long as the page is open', async () => {
-    await tab.page.getByRole('link', { name: 'Use a user name' }).click();
+  it('signs in a user of another guard with a username, for as long as the page is open', async () => {
+    await tab.page.getByRole('link', { name: 'Staff sign-in' }).click();
     await tab.sees('Staff sign-in');
     expect(await findingsIn(tab.page)).toEqual([]);
-    await tab.fills({ 'User name': 'casey', Password: 'wrong' });
+    await tab.fills({ Username: 'casey', Password: 'wrong' });
     await tab.presses('Sign in');
     await tab.isRefused('These credentials do not match our records.');
-    await tab.fills({ 'User name': 'casey', Password: 'correct-horse-battery' });
+    await tab.fills({ Username: 'casey', Password: 'correct-horse-battery' });
     await tab.presses('Sign in');
     await tab.page.getByRole('heading', { name: 'Signed in as casey' }).waitFor();
     expect(await findingsIn(tab.page)).toEqual([]);
@@ -277,6 +284,6 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.presses('Use the demo user: casey');
     await tab.page.getByRole('heading', { name: 'Signed in as casey' }).waitFor();
     await tab.page.reload();
-    await tab.field('User name').waitFor();
+    await tab.field('Username').waitFor();
   });
 });

@@ -48,6 +48,36 @@ describeWithBrowser('the page of the sample in a language', () => {
     },
   );
 
+  it('is that of what a form demands and of what is sold, in a browser with another language', async () => {
+    tab = await visit.tab();
+    await tab.page.getByLabel('Language').selectOption('de');
+    await tab.sees('Anmelden');
+    await tab.presses('Anmelden');
+    await tab.page.locator('.field:has([aria-invalid]:focus) .error').waitFor();
+    const empty = 'Füllen Sie dieses Feld aus.';
+    expect(await tab.page.locator('.field:not(.check) .error').allInnerTexts()).toEqual([empty, empty]);
+    await tab.fills({ 'E-Mail': 'ada', Passwort: 'x' });
+    await tab.presses('Anmelden');
+    await tab.isRefused('Geben Sie eine E-Mail-Adresse ein, zum Beispiel name@example.com.');
+    await tab.page.getByRole('link', { name: 'Konto erstellen' }).click();
+    await tab.sees('Konto erstellen');
+    await tab.fills({ Name: 'Ada', 'E-Mail': 'ada@example.com' });
+    await tab.field('Passwort').pressSequentially('short');
+    await tab.presses('Konto erstellen');
+    await tab.isRefused('Verwenden Sie mindestens 8 Zeichen.');
+    await tab.page.getByRole('link', { name: 'Haben Sie ein Konto? Anmelden' }).click();
+    await tab.presses('Demokonto verwenden');
+    await tab.sees('Übersicht');
+    await tab.goes('Bestellungen');
+    await tab.presses('Kuchen bestellen');
+    await tab.hears('Bestellt: Kuchen.');
+    await tab.goes('Ihre Daten');
+    await tab.presses('Konto löschen');
+    await tab.dialog().getByLabel('Geben Sie zur Bestätigung „löschen“ ein').fill('nein');
+    await tab.answers('Konto löschen');
+    await tab.isRefused('Geben Sie zur Bestätigung „löschen“ ein.');
+  });
+
   it('can be chosen, and the mails to the user follow', async () => {
     tab = await visit.tab();
     await tab.page.getByLabel('Language').selectOption('de');

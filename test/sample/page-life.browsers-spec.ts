@@ -422,7 +422,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.page.getByText('never gets another ability than orders.read').waitFor();
       await tab.goes('Sessions');
       await tab.presses('Sign out of Read-only device');
-      await tab.hears('The session has ended.');
+      await tab.hears('Session signed out.');
       await tab.goes('Orders');
       await tab.presses('Try as a read-only device');
       await refused('Authentication is required.');

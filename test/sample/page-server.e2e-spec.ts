@@ -61,7 +61,7 @@ describe('what the sample serves around its page', () => {
     expect((await s.call('PUT', '/user/language', { language: 'de' })).status).toBe(401);
   });
 
-  it('signs in the staff with a user name, whose tokens the customers’ guard refuses', async () => {
+  it('signs in the staff with a username, whose tokens the customers’ guard refuses', async () => {
     const fields = { handle: 'casey', password: 'correct-horse-battery' };
     const { status, body } = await s.call('POST', '/staff/auth/login', fields);
     expect(status).toBe(200);

@@ -109,7 +109,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         features: { operators: true, knownDevices: false, identities: false, accessKeys: false, ...admin.features },
         operators: { abilities: ACTING_ABILITIES, ...admin.operators },
       },
-      // Signs in with a user name. Its users have no email, and no second factor.
+      // Signs in with a username. Its users have no email, and no second factor.
       staff: {
         audience: 'https://staff.example.com',
         ...staff,

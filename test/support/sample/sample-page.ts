@@ -146,9 +146,11 @@ export class Tab {
     await this.page.getByRole('status').getByText(text).waitFor();
   }
 
-  /** Waits until a form shows, once, why it was refused, and the focus is at that message or at its field. */
+  /** Waits until a form shows, once, why it was refused, and the focus is at that message, at its field or at the password. */
   async isRefused(text: string | RegExp): Promise<void> {
-    await this.page.locator('.summary:focus, .field:has([aria-invalid]:focus) .error').getByText(text).waitFor();
+    const atPassword = 'form:has([name=password][aria-describedby^=summary]:focus) .summary';
+    const places = `.summary:focus, .field:has([aria-invalid]:focus) .error, ${atPassword}`;
+    await this.page.locator(places).getByText(text).waitFor();
     expect(await this.page.getByText(text).count()).toBe(1);
   }
 

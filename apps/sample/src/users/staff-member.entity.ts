@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** A person of the staff, who signs in with a user name at `staff/auth` (guard `staff`), and has no email. */
+/** A person of the staff, who signs in with a username at `staff/auth` (guard `staff`), and has no email. */
 @Entity('staff')
 export class StaffMember {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'staff_pkey' })

@@ -4,7 +4,7 @@ import { ThrottlerGuard } from '@nestjs/throttler';
 import { Authenticated, CurrentUser } from '@svc/auth';
 import type { StaffMember } from './staff-member.entity';
 
-/** A route of the guard whose users sign in with a user name. */
+/** A route of the guard whose users sign in with a username. */
 @Controller('staff')
 @ApiSecurity('staff_access_token')
 @Authenticated('staff')

@@ -63,7 +63,7 @@ export class PageConfig {
   readonly mailsNewDevices: boolean;
   /** With whom customers can sign in. */
   readonly providers: readonly { name: string; label: string }[];
-  /** The guard whose users sign in with a user name, and one of them, in development only. */
+  /** The guard whose users sign in with a username, and one of them, in development only. */
   readonly staff: { path: string; demo: { handle: string; password: string } | null };
   /** An account to try the page with, in development only. */
   readonly demo: { email: string; password: string } | null;

@@ -3,17 +3,25 @@ import { duration, h, newId } from './dom.js';
 import { isSilent, quiet, textOf } from './feedback.js';
 import { t } from './language.js';
 
+/** Why the browser does not send a value, in the language of the page. */
+const flawIn = ({ input: { validity }, flaw }) =>
+  validity.valueMissing || validity.badInput
+    ? t`Fill in this field.`
+    : validity.typeMismatch
+      ? t`Enter an email address, such as name@example.com.`
+      : flaw;
+
 /**
  * A form. Each error of the API is shown once: at its field, which gets the focus, or above the form.
  *
- * @param fields `{ name, label, hint?, ...attributes of the input }`; those that are undefined or false are left out. The value of
- *   a checkbox is a boolean
+ * @param fields `{ name, label, hint?, flaw?, ...attributes of the input }`; those that are undefined or false are left out. The
+ *   value of a checkbox is a boolean. `flaw` says what a value must be, if the hint does not
  * @param submit `{ label, work(values), danger?, isSecond?, isWhole? }`; an error of `work` is shown. With `isWhole`,
- *   it is shown above the form, because it is not about one field. With `isSecond`, another button is the first choice
+ *   it is shown above the form, because it is not about one field, and the password has the focus. With `isSecond`, another button is the first choice
  * @param more elements after the button, such as one that changes nothing
  */
 export function form(fields, submit, ...more) {
-  const summary = h('div', { class: 'summary', role: 'alert', tabindex: -1 });
+  const summary = h('div', { id: newId('summary'), class: 'summary', role: 'alert', tabindex: -1 });
   const rows = fields.filter(Boolean).map(field);
   const button = h(
     'button',
@@ -30,10 +38,12 @@ export function form(fields, submit, ...more) {
 
   const rowOf = ({ target }) => rows.find(({ input }) => input === target);
   element.addEventListener('input', (event) => rowOf(event)?.show());
-  // Instead of the bubble of the browser. The event does not bubble, either.
+  // Instead of the bubble of the browser, which has the language of the browser. The event does not bubble, either.
   const invalid = (event) => {
     event.preventDefault();
-    rowOf(event)?.show(event.target.validationMessage);
+    quiet();
+    const row = rowOf(event);
+    row?.show(flawIn(row));
     element.querySelector('input:invalid').focus();
   };
   element.addEventListener('invalid', invalid, true);
@@ -70,14 +80,19 @@ export function form(fields, submit, ...more) {
     const others = errors.filter(([name]) => !shown.some((row) => row.name === name)).map(([, [text]]) => text);
     if (shown.length === 0 || others.length > 0)
       summary.replaceChildren(...(others.length ? others : [textOf(error)]).map((text) => h('p', {}, text)));
-    (shown[0]?.input ?? summary).focus();
+    const again = submit.isWhole && errors.length ? element.elements.password : shown[0]?.input;
+    (again ?? summary).focus();
+    if (!submit.isWhole) return;
+    // Screen readers that read the new focus can skip the alert.
+    again?.setAttribute('aria-describedby', summary.id);
+    again?.select();
   }
 
   return element;
 }
 
-/** A label, an input and the place of its error: `{ name, row, input, show(error) }`. */
-export function field({ name, label, hint, type = 'text', ...attributes }) {
+/** A label, an input and the place of its error: `{ name, row, input, flaw, show(error) }`. */
+export function field({ name, label, hint, flaw = hint, type = 'text', ...attributes }) {
   const id = newId(name);
   const [hintId, errorId] = [`${id}-hint`, `${id}-error`];
   const described = (...ids) => ids.filter(Boolean).join(' ') || null;
@@ -102,7 +117,7 @@ export function field({ name, label, hint, type = 'text', ...attributes }) {
     if (ids) input.setAttribute('aria-describedby', ids);
     else input.removeAttribute('aria-describedby');
   };
-  return { name, row, input, show };
+  return { name, row, input, flaw, show };
 }
 
 /** A button that shows the password, so that the user types it only once. */
@@ -130,6 +145,7 @@ export const NEW_PASSWORD = {
   autocomplete: 'new-password',
   minlength: 8,
   hint: t`At least 8 characters. Several words are better than a few special characters.`,
+  flaw: t`Use at least 8 characters.`,
 };
 
 /** It has the focus at once. Without `maxlength` and `pattern`: the server reads a code in every spelling, and a browser would cut a pasted `123 456`. */

@@ -11,7 +11,6 @@ import { intro, trials } from './intro.js';
 import { t } from './language.js';
 import { address, forgetAddress, present, register, show } from './router.js';
 import { isSigningInAgain } from './user.js';
-import { passkeyRegistration, registration } from './views/registration.js';
 import { signIn } from './views/sign-in.js';
 
 const { features } = config;
@@ -58,8 +57,13 @@ register([
   ...groups.flat(),
   ['/sign-in', t`Sign in`, 'out', signIn],
   ['/sign-in-code', t`Sign in with a code`, 'out', later('emailCode', './views/email-code.js')],
-  ['/register', t`Create your account`, 'out', registration],
-  ['/register-passkey', t`Create your account with a passkey`, 'out', passkeyRegistration],
+  ['/register', t`Create your account`, 'out', later('registration', './views/registration.js')],
+  [
+    '/register-passkey',
+    t`Create your account with a passkey`,
+    'out',
+    later('passkeyRegistration', './views/registration.js'),
+  ],
   ['/forgot-password', t`Forgot your password?`, 'out', later('forgotPassword', './views/forgot-password.js')],
   ['/reset-password', t`Choose a new password`, 'any', later('resetPassword', './views/reset-password.js')],
   ['/verified', t`Your email is confirmed`, 'any', later('verified', './views/verified.js')],

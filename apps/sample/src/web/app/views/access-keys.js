@@ -44,12 +44,12 @@ export async function accessKeys() {
         { class: 'card', 'aria-labelledby': 'use-heading' },
         h('h2', { id: 'use-heading' }, t`Use a key`),
         h('p', {}, t`Send it as the bearer token of a request. This route accepts it:`),
-        h('pre', { tabindex: 0 }, `curl ${location.origin}/orders \\\n  -H "Authorization: Bearer $ORDERS_KEY"`),
+        h('pre', { tabindex: 0 }, `curl \\\n  ${location.origin}/orders \\\n  -H "Authorization: Bearer $KEY"`),
         h('p', { class: 'note' }, t`A key cannot manage your account, confirm a change or make another key.`),
       ),
     ];
   });
-  const text = t`A script or a service that runs without you signs its requests with a key. It may do at most what you may do.`;
+  const text = t`A script or a service that runs without you signs its requests with a key. A key can never do more than you can.`;
   return [h('p', { class: 'muted' }, text), list];
 }
 
@@ -59,7 +59,7 @@ function row({ id, label, abilities, networks, created_at, expires_at, last_used
       return;
     await account.accessKeys.revoke(id);
     await again();
-    say(t`The key is revoked.`);
+    say(t`Key revoked.`);
   };
   const left = expires_at && new Date(expires_at) - Date.now();
   const mark =
@@ -74,7 +74,7 @@ function row({ id, label, abilities, networks, created_at, expires_at, last_used
     'h2',
     [h('span', { class: 'label' }, label), mark].filter(Boolean),
     [
-      [t`May`, abilities.length ? codes(abilities) : t`nothing that needs an ability`],
+      [t`Scopes`, abilities.length ? codes(abilities) : t`none`],
       networks?.length > 0 && [t`Only from`, codes(networks)],
       [t`Created`, time(created_at)],
       [t`Expires`, expires_at ? ago(expires_at) : t`never`],

@@ -1,17 +1,17 @@
 import { account, storageNotice } from '../auth.js';
 import { duration, h } from '../dom.js';
-import { button } from '../feedback.js';
+import { button, complain } from '../feedback.js';
 import { CODE, EMAIL, REMEMBER, form } from '../form.js';
 import { nodes, t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
-import { present, show } from '../router.js';
+import { present } from '../router.js';
 import { mailboxHint } from './registration.js';
-import { enter } from './sign-in.js';
+import { enter, takeTyped } from './sign-in.js';
 
 const MAILED_CODE = { ...CODE, label: t`Code from the email` };
 
-/** Asks for a mailed code, or for the confirmation of the one in a mailed link. */
-export function emailCode() {
+/** Asks for a mailed code, at once if its address is known, or for the confirmation of the one in a mailed link. */
+export async function emailCode() {
   const code = linkOf('/sign-in-code')?.code;
   if (code) {
     return [
@@ -20,17 +20,32 @@ export function emailCode() {
       links(h('a', { href: '#/sign-in-code', onclick: forgetLink }, t`Get a new code`)),
     ];
   }
-  const work = async ({ email }) => {
-    const { expires_in } = await account.requestCode(email);
-    await present(t`Enter your code`, () => sent(email, expires_in));
-  };
-  return [
-    storageNotice && h('p', { class: 'note' }, storageNotice),
-    h('p', { class: 'muted' }, t`We email you a code. It signs you in without your password.`),
-    form([{ ...EMAIL, autofocus: true }], { label: t`Send code`, work }),
-    links(),
-  ];
+  const email = takeTyped();
+  const entry = emailForm(email);
+  if (email && entry.elements.email.validity.valid) {
+    try {
+      return await requestCode({ email });
+    } catch (error) {
+      complain(error);
+    }
+  }
+  return asking(entry);
 }
+
+const requestCode = async ({ email }) => {
+  const { expires_in } = await account.requestCode(email);
+  await present(t`Enter your code`, () => sent(email, expires_in));
+};
+
+const emailForm = (email) =>
+  form([{ ...EMAIL, value: email, autofocus: true }], { label: t`Send code`, work: requestCode });
+
+const asking = (entry) => [
+  storageNotice && h('p', { class: 'note' }, storageNotice),
+  h('p', { class: 'muted' }, t`We email you a code. It signs you in without your password.`),
+  entry,
+  links(),
+];
 
 // The same text for every address: it must not show whether there is an account.
 const sent = (email, seconds) => [
@@ -41,7 +56,11 @@ const sent = (email, seconds) => [
   ),
   codeForm(),
   mailboxHint(),
-  links(button(t`Get a new code`, show, { class: 'quiet' })),
+  links(
+    button(t`Get a new code`, () => present(t`Sign in with a code`, () => asking(emailForm(email))), {
+      class: 'quiet',
+    }),
+  ),
 ];
 
 const codeForm = (more) =>

@@ -24,19 +24,19 @@ export async function email() {
     },
   });
   return [
-    h('p', { class: 'muted' }, t`You sign in with this address, and we send mails about your account to it.`),
+    h('p', { class: 'muted' }, t`You sign in with this address, and we send account emails to it.`),
     h(
       'section',
       { class: 'card', 'aria-labelledby': 'change-heading' },
       h('h2', { id: 'change-heading' }, t`Change your email`),
-      h('p', {}, nodes`Now: ${h('strong', {}, current)}`),
+      h('p', {}, nodes`Current email: ${h('strong', {}, current)}`),
       h(
         'p',
         { class: 'note' },
-        t`The change takes effect when you open the link at the new address.`,
+        t`We email a link to the new address. Nothing changes until you open it.`,
         // The server sends no such link to an address that nobody has confirmed.
         email_verified !== false &&
-          h('span', {}, ` ${t`The old address then gets a link that undoes it, for ${config.undoDays} days.`}`),
+          h('span', {}, ` ${t`For ${config.undoDays} days the old address can undo the change.`}`),
       ),
       change,
       result,

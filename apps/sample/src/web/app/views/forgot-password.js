@@ -4,6 +4,7 @@ import { EMAIL, form } from '../form.js';
 import { nodes, t } from '../language.js';
 import { present } from '../router.js';
 import { mailboxHint } from './registration.js';
+import { takeTyped } from './sign-in.js';
 
 /** Lets the server mail a link to choose a new password, and says so. */
 export async function sendResetLink(email) {
@@ -13,7 +14,10 @@ export async function sendResetLink(email) {
 
 export const forgotPassword = () => [
   h('p', { class: 'muted' }, t`We email you a link to choose a new one.`),
-  form([{ ...EMAIL, autofocus: true }], { label: t`Send link`, work: ({ email }) => sendResetLink(email) }),
+  form([{ ...EMAIL, value: takeTyped(), autofocus: true }], {
+    label: t`Send link`,
+    work: ({ email }) => sendResetLink(email),
+  }),
   h('ul', { class: 'links' }, h('li', {}, h('a', { href: '#/sign-in' }, t`Back to sign in`))),
 ];
 

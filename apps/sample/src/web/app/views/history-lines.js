@@ -40,7 +40,7 @@ const TEXTS = Object.fromEntries(
     [t`Email changed`, 'email.changed'],
     [t`Email restored`, 'email.change_undone'],
     [t`Mail failed`, 'mail.failed'],
-    [t`User name changed`, 'username_change.succeeded'],
+    [t`Username changed`, 'username_change.succeeded'],
     [t`Provider linked`, 'identity.linked'],
     [t`Provider unlinked`, 'identity.unlinked'],
     [t`Signed out at the provider`, 'identity_logout.succeeded', 'identity_end_session.succeeded'],

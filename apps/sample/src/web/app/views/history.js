@@ -58,7 +58,7 @@ export async function history() {
     h(
       'p',
       { class: 'muted' },
-      t`What happened to your account, and from where. Is there something that was not you? Change your password.`,
+      t`What happened to your account, and from where. Don’t recognize something? Change your password.`,
     ),
     h('section', { class: 'card', 'aria-label': t`What happened to your account` }, list, more),
   ];

@@ -3,7 +3,7 @@ import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { part } from '../router.js';
-import { route, stronger } from './stronger-orders.js';
+import { productOf, route, stronger } from './stronger-orders.js';
 
 const STATUS = { 401: 'Unauthorized', 403: 'Forbidden', 429: 'Too many requests' };
 
@@ -60,13 +60,13 @@ export async function orders() {
     const place = async (item) => {
       await auth.request('POST', '/orders', { item });
       await again();
-      say(t`Ordered: ${item}.`);
+      say(t`Ordered: ${productOf(item)}.`);
     };
     return [
       h(
         'div',
         { class: 'equal' },
-        menu.data.map((item) => button(t`Order ${item}`, () => place(item), { class: 'second' })),
+        menu.data.map((item) => button(t`Order ${productOf(item)}`, () => place(item), { class: 'second' })),
       ),
       data.length
         ? h(
@@ -94,13 +94,14 @@ export async function orders() {
     h(
       'section',
       { class: 'card', 'aria-labelledby': 'refused-heading' },
-      h('h2', { id: 'refused-heading' }, t`What is refused`),
+      h('h2', { id: 'refused-heading' }, t`Try a refused request`),
       h('ul', { class: 'refusals' }, REFUSALS.map(refusal)),
     ),
   ];
 }
 
 function row({ id, item, createdAt }, again) {
+  const name = productOf(item);
   const cancelOrder = async () => {
     await auth.request('DELETE', `/orders/${id}`);
     await again();
@@ -109,8 +110,8 @@ function row({ id, item, createdAt }, again) {
   return h(
     'li',
     {},
-    h('div', {}, h('strong', {}, item), ' ', h('span', { class: 'muted' }, ago(createdAt))),
-    button(t`Cancel order`, cancelOrder, { class: 'quiet', 'aria-label': t`Cancel order: ${item}` }),
+    h('div', {}, h('strong', {}, name), ' ', h('span', { class: 'muted' }, ago(createdAt))),
+    button(t`Cancel order`, cancelOrder, { class: 'quiet', 'aria-label': t`Cancel order: ${name}` }),
   );
 }
 

@@ -71,11 +71,11 @@ function unverified() {
     await account.sendVerificationMail();
     say(t`We have sent a new link.`);
   };
+  const resend = button(t`Resend link`, work);
   return h(
     'div',
     { class: 'stack' },
-    h('p', {}, t`Open the link that we have sent to you.`),
-    button(t`Resend link`, work, { class: 'primary' }),
-    mailboxHint(),
+    h('p', {}, t`Confirm your email with the link we sent.`),
+    mailboxHint(resend) || resend,
   );
 }

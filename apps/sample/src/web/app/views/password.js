@@ -9,7 +9,7 @@ import { changed, user } from '../user.js';
 
 const CURRENT = { ...PASSWORD, name: 'current_password', label: t`Current password` };
 
-const END_KEYS = { name: 'end_access_keys', type: 'checkbox', label: t`Also end my access keys` };
+const END_KEYS = { name: 'end_access_keys', type: 'checkbox', label: t`Also revoke my access keys` };
 
 export async function password() {
   const [{ email, has_password }, keys] = await Promise.all([

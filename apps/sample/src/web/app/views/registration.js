@@ -4,10 +4,15 @@ import { h } from '../dom.js';
 import { EMAIL, NEW_PASSWORD, form } from '../form.js';
 import { language, t } from '../language.js';
 import { present } from '../router.js';
-import { enter } from './sign-in.js';
+import { enter, takeTyped } from './sign-in.js';
 
 export const NAME = { name: 'name', label: t`Name`, autocomplete: 'name', maxlength: 255 };
 const PASSWORD = { ...NEW_PASSWORD, label: t`Password` };
+/** On a narrow screen, the keyboard would cover what is below the first field. */
+const person = () => [
+  { ...NAME, autofocus: matchMedia('(min-width: 44rem)').matches },
+  { ...EMAIL, value: takeTyped() },
+];
 
 /** Waits for a request that creates an account, and shows what is next. @param first as of `enter` */
 export const register = async (sent, first) => {
@@ -25,7 +30,7 @@ export const next = async (answer) => {
 const link = (to, label) => h('li', {}, h('a', { href: to }, label));
 
 export const registration = () => [
-  form([NAME, EMAIL, PASSWORD], {
+  form([...person(), PASSWORD], {
     label: t`Create account`,
     work: (fields) => register(auth.register({ ...fields, language })),
   }),
@@ -46,7 +51,7 @@ export const passkeyRegistration = () => [
     t`You sign in with your fingerprint, your face or a PIN. There is no password that you could forget, or that could be stolen.`,
   ),
   hasPasskeys
-    ? form([NAME, EMAIL], {
+    ? form(person(), {
         label: t`Create account with a passkey`,
         work: (fields) => register(account.registerWithPasskey({ ...fields, language })),
       })
@@ -54,22 +59,28 @@ export const passkeyRegistration = () => [
   h('ul', { class: 'links' }, link('#/register', t`Use a password`), link('#/sign-in', t`Have an account? Sign in`)),
 ];
 
+const toSignIn = (look = '') => h('a', { class: `button ${look}`, href: '#/sign-in' }, t`Sign in`);
+
 const created = ({ requires_verification }) => [
   h(
     'p',
     {},
     requires_verification ? t`Open the link that we have sent to you, then sign in.` : t`You can sign in now.`,
   ),
-  requires_verification && mailboxHint(),
-  h('p', {}, h('a', { class: 'button primary', href: '#/sign-in' }, t`Sign in`)),
+  (requires_verification && mailboxHint(toSignIn())) || h('p', {}, toSignIn('primary')),
 ];
 
-/** In development: where the mails are. */
-export const mailboxHint = () =>
+/** In development: where the mails are. It is the first choice if there is another one beside it. */
+export const mailboxHint = (other) =>
   config.mailbox &&
   h(
     'div',
     { class: 'stack' },
-    h('a', { class: 'button second', href: '/mailbox' }, t`Open the mailbox`),
-    h('p', { class: 'note' }, t`This server sends no mails. It shows them there.`),
+    h(
+      'p',
+      { class: 'row' },
+      h('a', { class: `button ${other ? 'primary' : 'second'}`, href: '/mailbox' }, t`Open the mailbox`),
+      other,
+    ),
+    h('p', { class: 'note' }, t`This development server does not send email. You will find it in the mailbox.`),
   );

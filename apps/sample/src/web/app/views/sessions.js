@@ -20,7 +20,7 @@ export async function sessions() {
       if (given.keep === false) return auth.endAllSessions();
       await auth.endOtherSessions();
       await again();
-      say(t`All other sessions have ended.`);
+      say(t`All other sessions signed out.`);
     };
     const names = distinct(all.map(({ label, user_agent }) => label ?? deviceOf(user_agent)));
     return [
@@ -30,11 +30,7 @@ export async function sessions() {
     ];
   });
   return [
-    h(
-      'p',
-      { class: 'muted' },
-      t`Where you are signed in. Is there one that you do not know? Sign it out, and change your password.`,
-    ),
+    h('p', { class: 'muted' }, t`Where you are signed in. Don’t recognize one? Sign it out and change your password.`),
     list,
   ];
 }
@@ -43,7 +39,7 @@ function row({ id, user_agent, ip, created_at, last_used_at, expires_at, actor, 
   const end = async () => {
     await auth.endSession(id);
     await again();
-    say(t`The session has ended.`);
+    say(t`Session signed out.`);
   };
   return item(
     'h2',

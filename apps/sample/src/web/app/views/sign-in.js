@@ -5,7 +5,7 @@ import { button, complain } from '../feedback.js';
 import { EMAIL, PASSWORD, REMEMBER, form } from '../form.js';
 import { nodes, t } from '../language.js';
 import { createPasskeyQuietly } from '../quiet-passkey.js';
-import { present } from '../router.js';
+import { go, present } from '../router.js';
 import { secondStep } from './second-step.js';
 
 const unreached = () => {
@@ -29,6 +29,14 @@ export async function enter(sent, first = 'password') {
   return answer;
 }
 
+let typed = '';
+/** The email that was typed before another way was chosen. It is given once: a code is mailed for it. */
+export const takeTyped = () => {
+  const email = typed;
+  typed = '';
+  return email;
+};
+
 export async function signIn(left) {
   const { features, demo, providers } = config;
   const { continueWith } = providers.length ? await import('./identities.js') : {};
@@ -42,11 +50,18 @@ export async function signIn(left) {
     });
   const fields = [{ ...EMAIL, autocomplete: 'username webauthn' }, PASSWORD, REMEMBER];
   const entry = form(fields, { label: t`Sign in`, work, isWhole: true, isSecond: !!demo });
+  const keep = () => (typed = entry.elements.email.value);
   if (features.passwordReset)
-    entry.querySelector('.secret').after(h('a', { href: '#/forgot-password' }, t`Forgot your password?`));
+    entry
+      .querySelector('.secret')
+      .after(h('a', { href: '#/forgot-password', onclick: keep }, t`Forgot your password?`));
+  const mailCode = () => {
+    keep();
+    return go('/sign-in-code');
+  };
   const choice = () => (REMEMBER ? { remember: entry.elements.remember.checked } : {});
   if (hasPasskeys) void auth.autofillPasskeys(left, choice).catch(complain);
-  const link = (to, label) => h('li', {}, h('a', { href: to }, label));
+  const link = (to, label, onclick) => h('li', {}, h('a', { href: to, onclick }, label));
   return [
     storageNotice && h('p', { class: 'note' }, storageNotice),
     demo &&
@@ -62,14 +77,14 @@ export async function signIn(left) {
       'div',
       { class: 'ways' },
       hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice())),
-      features.emailCode && h('a', { class: 'button', href: '#/sign-in-code' }, t`Email me a code`),
+      features.emailCode && button(t`Email me a code`, mailCode),
       continueWith?.(choice),
     ),
     h(
       'ul',
       { class: 'links' },
-      features.registration && link('#/register', t`Create an account`),
-      link('#/staff', t`Use a user name`),
+      features.registration && link('#/register', t`Create an account`, keep),
+      link('#/staff', t`Staff sign-in`),
     ),
   ];
 }

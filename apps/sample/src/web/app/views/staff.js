@@ -12,20 +12,16 @@ const me = async () => (await client.request('GET', '/staff')).data;
 
 const HANDLE = {
   name: 'handle',
-  label: t`User name`,
+  label: t`Username`,
   autocomplete: 'username',
   autocapitalize: 'none',
   spellcheck: 'false',
   maxlength: 30,
 };
 
-/** The sign-in with a user name. */
+/** The sign-in with a username. */
 export const staff = async () => [
-  h(
-    'p',
-    { class: 'muted' },
-    t`Staff sign in with a user name instead of an email. They are users of another guard, which does not accept the tokens of customers.`,
-  ),
+  h('p', { class: 'muted' }, t`Staff sign in with a username. Staff and customer tokens are not interchangeable.`),
   await part('div', { 'aria-label': t`Staff`, role: 'group' }, async (again) =>
     client.session ? signedIn(await me(), again) : signedOut(again),
   ),
@@ -40,7 +36,7 @@ function signedOut(again) {
   };
   return [
     demo && button(t`Use the demo user: ${demo.handle}`, () => enter(demo), { class: 'primary' }),
-    demo && h('p', { class: 'or muted' }, t`or with another user name`),
+    demo && h('p', { class: 'or muted' }, t`or with another username`),
     form([HANDLE, PASSWORD], { label: t`Sign in`, work: enter, isWhole: true, isSecond: !!demo }),
   ];
 }

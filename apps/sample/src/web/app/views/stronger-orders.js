@@ -4,6 +4,11 @@ import { button } from '../feedback.js';
 import { t } from '../language.js';
 import { afterSignIn } from '../sign-in-again.js';
 
+const PRODUCTS = { tea: t`tea`, coffee: t`coffee`, cake: t`cake` };
+
+/** A product of the menu, in the language of the page. */
+export const productOf = (item) => PRODUCTS[item] ?? item;
+
 /** A route and its decorator. */
 export const route = (name, gate) =>
   h('p', { class: 'route' }, h('code', {}, name), ' ', h('code', { class: 'gate' }, gate));
@@ -18,7 +23,7 @@ const REQUESTS = [
     label: t`Show statement`,
     run: () => auth.request('GET', '/orders/statement'),
     resultOf: ({ data }) =>
-      data.length ? data.map(({ item, count }) => `${count} × ${item}`).join(', ') : t`Nothing ordered yet.`,
+      data.length ? data.map(({ item, count }) => `${count} × ${productOf(item)}`).join(', ') : t`Nothing ordered yet.`,
   },
   {
     title: t`Order for a party`,
@@ -27,7 +32,7 @@ const REQUESTS = [
     why: t`You must have signed in with a second factor.`,
     label: t`Order one of everything`,
     run: () => auth.request('POST', '/orders/party'),
-    resultOf: ({ data }) => t`Ordered: ${data.map(({ item }) => item).join(', ')}.`,
+    resultOf: ({ data }) => t`Ordered: ${data.map(({ item }) => productOf(item)).join(', ')}.`,
   },
 ];
 
@@ -36,7 +41,7 @@ export const stronger = (ordered) =>
   h(
     'section',
     { class: 'card', 'aria-labelledby': 'stronger-heading' },
-    h('h2', { id: 'stronger-heading' }, t`What needs more than a session`),
+    h('h2', { id: 'stronger-heading' }, t`Needs a recent or stronger sign-in`),
     h(
       'ul',
       { class: 'refusals' },
