@@ -3,7 +3,7 @@ import './access-keys-texts.js';
 import { account } from '../auth.js';
 import { config } from '../config.js';
 import { ask, openDialog } from '../dialog.js';
-import { ago, duration, h, newId, time } from '../dom.js';
+import { ago, duration, h, newId } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { form } from '../form.js';
 import { badge, item, items } from '../items.js';
@@ -76,7 +76,7 @@ function row({ id, label, abilities, networks, created_at, expires_at, last_used
     [
       [t`Scopes`, abilities.length ? codes(abilities) : t`none`],
       networks?.length > 0 && [t`Only from`, codes(networks)],
-      [t`Created`, time(created_at)],
+      [t`Created`, ago(created_at)],
       [t`Expires`, expires_at ? ago(expires_at) : t`never`],
       [t`Last used`, last_used_at ? ago(last_used_at) : t`never`],
     ],
