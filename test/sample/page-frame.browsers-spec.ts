@@ -93,6 +93,28 @@ describeWithBrowser('around the views of the sample', () => {
     expect(await tab.link('Orders').isVisible()).toBe(false);
   });
 
+  it('the mailbox shows each mail as high as it is, also when it is opened later or the window changes', async () => {
+    const { page } = tab;
+    const open = page.locator('.mail[open] iframe');
+    const isFitting = () =>
+      page.waitForFunction(
+        `[...document.querySelectorAll('.mail[open] iframe')].every((frame) => {
+          const { URL: address, documentElement: mail } = frame.contentDocument;
+          return address !== 'about:blank' && mail.offsetHeight > 200 && mail.offsetHeight === frame.offsetHeight;
+        })`,
+      );
+    await page.goto(`${visit.url}/mailbox/examples/en`);
+    await isFitting();
+    expect(await open.count()).toBe(2);
+    await page.locator('summary').filter({ hasText: 'newSignIn' }).click();
+    await isFitting();
+    expect(await open.count()).toBe(4);
+    await page.setViewportSize({ width: 800, height: 700 });
+    await isFitting();
+    for (const mode of ['Light', 'Dark']) await page.getByText(mode, { exact: true }).first().waitFor();
+    expect(await findingsIn(page)).toEqual([]);
+  });
+
   it('an unknown address has a page with a way back', async () => {
     const answer = await tab.page.goto(`${visit.url}/nope`);
     // The browser logs the status.
