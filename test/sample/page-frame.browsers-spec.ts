@@ -109,6 +109,7 @@ describeWithBrowser('around the views of the sample', () => {
     await page.locator('summary').filter({ hasText: 'newSignIn' }).click();
     await isFitting();
     expect(await open.count()).toBe(4);
+    expect(await page.locator('.templates [aria-current]').allInnerTexts()).toEqual(['English']);
     await page.setViewportSize({ width: 800, height: 700 });
     await isFitting();
     for (const mode of ['Light', 'Dark']) await page.getByText(mode, { exact: true }).first().waitFor();

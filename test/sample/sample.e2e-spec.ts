@@ -241,23 +241,18 @@ describeWithRedis('the sample, configured by environment alone', () => {
         expect((await s.call('POST', '/auth/register', form)).status).toBe(200);
       });
 
-      it('shows the HTML of a mail in both modes, without scripts and forms, and only the newest mail open', async () => {
+      it('shows the HTML of a mail in both modes, without scripts and forms', async () => {
         const email = 'grace@example.com';
         await s.call('POST', '/auth/register', { name: 'G', email, password: FIRST, password_confirmation: FIRST });
         const verification = await link(email, '/email/verify/');
-        const mailbox = await (await fetch(`${s.url}/mailbox`)).text();
-        const rows = mailbox.match(/<details class="mail"[^>]*>/g)!;
-        expect(rows.map((row) => row.includes('open'))).toEqual(rows.map((_, i) => i === 0));
-        const frames = mailbox.match(/<iframe[^]*?>/g)!;
+        const frames = (await (await fetch(`${s.url}/mailbox`)).text()).match(/<iframe[^]*?>/g)!;
         for (const [i, mode] of ['light', 'dark'].entries()) {
           expect(frames[i]).toContain('sandbox="allow-popups allow-popups-to-escape-sandbox allow-same-origin"');
           const [, address] = /src="([^"]*)"/.exec(frames[i]!)!;
           const response = await fetch(s.url + address);
           const policy = response.headers.get('content-security-policy')!;
-          expect(policy).toContain("default-src 'none'; style-src 'unsafe-inline'");
-          expect(policy).toContain(
-            "frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox allow-same-origin",
-          );
+          expect(policy).toMatch(/^default-src 'none'; style-src 'unsafe-inline';.* frame-ancestors 'self'; sandbox /);
+          expect(policy).toMatch(/sandbox allow-popups allow-popups-to-escape-sandbox allow-same-origin$/);
           const text = await response.text();
           expect(text).toContain(new URL(verification).pathname);
           expect(text).toContain(mode === 'dark' ? '@media (min-width: 0)' : '@media (max-width: 0)');
@@ -284,7 +279,6 @@ describeWithRedis('the sample, configured by environment alone', () => {
 
       it.each(['en', 'de', 'fr', 'es', 'pt', 'ja'])('shows an example of every mail: %s', async (language) => {
         const text = await (await fetch(`${s.url}/mailbox/examples/${language}`)).text();
-        expect(text.match(/<a[^>]*aria-current[^>]*>/g)).toEqual([expect.stringContaining(`hreflang="${language}"`)]);
         const frames = [...text.matchAll(/src="([^"]*mode=dark)"/g)].map(([, address]) => address!);
         expect(frames.length).toBeGreaterThan(14);
         for (const address of frames)
