@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { PHONE, findingsIn } from '../support/clients/accessibility';
 import { describeWithBrowser } from '../support/clients/browser';
+import { eventually } from '../support/runtime/eventually';
 import { SampleAccount } from '../support/sample/sample-account';
 import { SampleVisit, type Tab } from '../support/sample/sample-page';
 
@@ -97,11 +98,11 @@ describeWithBrowser('around the views of the sample', () => {
     const { page } = tab;
     const open = page.locator('.mail[open] iframe');
     const isFitting = () =>
-      page.waitForFunction(
-        `[...document.querySelectorAll('.mail[open] iframe')].every((frame) => {
+      eventually(() =>
+        page.evaluate<boolean>(`[...document.querySelectorAll('.mail[open] iframe')].every((frame) => {
           const { URL: address, documentElement: mail } = frame.contentDocument;
           return address !== 'about:blank' && mail.offsetHeight > 200 && mail.offsetHeight === frame.offsetHeight;
-        })`,
+        })`),
       );
     await page.goto(`${visit.url}/mailbox/examples/en`);
     await isFitting();
