@@ -110,7 +110,8 @@ function draw(nodes) {
   place.replaceChildren(...nodes.filter(Boolean));
   place.removeAttribute('aria-busy');
   const own = place.querySelector('h1');
-  title.hidden = own !== null;
+  if (own) title.remove();
+  else main.prepend(title);
   const heading = own ?? title;
   document.title = `${heading.textContent} · Support`;
   return heading;
