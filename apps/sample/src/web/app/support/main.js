@@ -207,7 +207,7 @@ function enter() {
       h('h1', { tabindex: -1 }, 'Support'),
       h('p', { role: 'alert' }, 'Your role may not see accounts.'),
     ]);
-  main.replaceChildren(title, search, place);
+  main.replaceChildren(search, place);
   search.reset();
   drawWho().catch(complain);
   return show();
