@@ -101,7 +101,7 @@ describeWithBrowser('around the views of the sample', () => {
       eventually(() =>
         page.evaluate<boolean>(`[...document.querySelectorAll('.mail[open] iframe')].every((frame) => {
           const { URL: address, documentElement: mail } = frame.contentDocument;
-          return address !== 'about:blank' && mail.offsetHeight > 200 && mail.offsetHeight === frame.offsetHeight;
+          return address !== 'about:blank' && mail?.offsetHeight > 200 && mail.offsetHeight === frame.offsetHeight;
         })`),
       );
     await page.goto(`${visit.url}/mailbox/examples/en`);

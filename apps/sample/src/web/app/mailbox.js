@@ -1,9 +1,8 @@
 /** Makes the frame of a mail as high as its content. No script runs in it, so it cannot do this itself. */
 function fit(frame) {
-  const mail = frame.contentDocument;
+  const { URL: address, documentElement: mail } = frame.contentDocument ?? {};
   // Nothing is loaded yet, or nothing is visible.
-  if (mail === null || mail.URL === 'about:blank' || mail.documentElement.offsetHeight === 0) return;
-  frame.style.height = `${mail.documentElement.offsetHeight}px`;
+  if (mail?.offsetHeight && address !== 'about:blank') frame.style.height = `${mail.offsetHeight}px`;
 }
 
 const frames = [...document.querySelectorAll('iframe')];
