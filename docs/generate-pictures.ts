@@ -77,7 +77,8 @@ async function takeMail(browser: Browser, url: string): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: 'light' });
   const page = await context.newPage();
   await page.goto(`${url}/mailbox/examples/en`);
-  const mail = page.locator('article').filter({ hasText: 'newSignIn' });
+  const mail = page.locator('.mails > li').filter({ hasText: 'newSignIn' });
+  await mail.locator('summary').first().click();
   await mail.scrollIntoViewIfNeeded();
   // The frames of a mail are loaded when it is visible.
   for (const i of [0, 1]) await mail.frameLocator('iframe').nth(i).getByRole('heading').waitFor();

@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { PHONE, findingsIn } from '../support/clients/accessibility';
 import { describeWithBrowser } from '../support/clients/browser';
+import { eventually } from '../support/runtime/eventually';
 import { SampleAccount } from '../support/sample/sample-account';
 import { SampleVisit, type Tab } from '../support/sample/sample-page';
 
@@ -91,6 +92,29 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.hasFocus(menu);
     await tab.goes('Orders');
     expect(await tab.link('Orders').isVisible()).toBe(false);
+  });
+
+  it('the mailbox shows each mail as high as it is, also when it is opened later or the window changes', async () => {
+    const { page } = tab;
+    const open = page.locator('.mail[open] iframe');
+    const isFitting = () =>
+      eventually(() =>
+        page.evaluate<boolean>(`[...document.querySelectorAll('.mail[open] iframe')].every((frame) => {
+          const { URL: address, documentElement: mail } = frame.contentDocument;
+          return address !== 'about:blank' && mail?.offsetHeight > 200 && mail.offsetHeight === frame.offsetHeight;
+        })`),
+      );
+    await page.goto(`${visit.url}/mailbox/examples/en`);
+    await isFitting();
+    expect(await open.count()).toBe(2);
+    await page.locator('summary').filter({ hasText: 'newSignIn' }).click();
+    await isFitting();
+    expect(await open.count()).toBe(4);
+    expect(await page.locator('.templates [aria-current]').allInnerTexts()).toEqual(['English']);
+    await page.setViewportSize({ width: 800, height: 700 });
+    await isFitting();
+    for (const mode of ['Light', 'Dark']) await page.getByText(mode, { exact: true }).first().waitFor();
+    expect(await findingsIn(page)).toEqual([]);
   });
 
   it('an unknown address has a page with a way back', async () => {

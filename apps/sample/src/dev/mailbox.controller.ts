@@ -3,20 +3,33 @@ import { Auth, type MailPreview } from '@svc/auth';
 import { LANGUAGES } from '@svc/auth/languages';
 import { OwnHost } from '../web/own-host.guard';
 import { MailHeaders, PageHeaders } from '../web/page-headers';
-import { html, inMode, mailCard, page } from './mailbox-page';
+import { html, inMode, mailList, page } from './mailbox-page';
 import { Mailbox } from './mailbox';
 
 /** In the time zone of the developer, whose server this is. */
-const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
+const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Links to the examples in every language. */
-const EXAMPLES = html`<p class="row">
-  Every mail of the library as an example:
-  ${LANGUAGES.map(
-    (language) => html` <a href="/mailbox/examples/${language}" hreflang="${language}">${NAMES.of(language)}</a>`,
-  )}
-</p>`;
+/** A language in that language: Deutsch, Français. */
+function nameOf(language: string): string {
+  const name = new Intl.DisplayNames([language], { type: 'language' }).of(language)!;
+  return name[0]!.toLocaleUpperCase(language) + name.slice(1);
+}
+
+/** Links to the examples in every language. @param open the one that is shown */
+const templates = (open?: string) =>
+  html`<p class="templates">
+    All email templates:
+    ${LANGUAGES.map(
+      (language) =>
+        html`<a
+          href="/mailbox/examples/${language}"
+          lang="${language}"
+          hreflang="${language}"
+          ${language === open ? html`aria-current="page"` : ''}
+          >${nameOf(language)}</a
+        >`,
+    )}
+  </p>`;
 
 /**
  * Shows the mails of the mailbox, and an example of each mail of the library. The mails contain links into accounts of other
@@ -33,10 +46,17 @@ export class MailboxController {
   @Get()
   @PageHeaders()
   show(): string {
-    const mails = this.mailbox.mails.map((mail) =>
-      mailCard(mail, `/mailbox/mails/${mail.number}`, `to ${mail.to} · ${TIME.format(mail.at)}`),
-    );
-    return page('Mailbox', [EXAMPLES, mails.length ? mails : html`<p class="muted">No mail yet.</p>`]);
+    const { mails } = this.mailbox;
+    return page('Mailbox', [
+      html`<p class="muted">Email this server would have sent, newest first.</p>`,
+      mails.length
+        ? mailList(mails, ({ number, to, at }) => ({
+            address: `/mailbox/mails/${number}`,
+            details: html`${to} · <time datetime="${at.toISOString()}">${TIME.format(at)}</time>`,
+          }))
+        : html`<p class="empty">No email yet.</p>`,
+      templates(),
+    ]);
   }
 
   @Get('mails')
@@ -59,11 +79,14 @@ export class MailboxController {
   @PageHeaders()
   async examples(@Param('language') language: string): Promise<string> {
     const mails = await this.previews(language);
-    return page('Mails', [
-      EXAMPLES,
-      mails.map((mail) =>
-        mailCard(mail, `/mailbox/examples/${language}/${mail.kind}`, html`<code>${mail.kind}</code>`),
-      ),
+    return page('Email templates', [
+      html`<p class="muted">Each email of the library, as an example.</p>`,
+      mailList(mails, ({ kind }) => ({
+        address: `/mailbox/examples/${language}/${kind}`,
+        details: html`<code>${kind}</code>`,
+        language,
+      })),
+      templates(language),
     ]);
   }
 

@@ -6,7 +6,8 @@ import { isProduction } from '../dev/development';
 import type { Environment } from '../environment';
 
 /** The repository, as the package of the library names it. */
-const SOURCE = library.repository.url.replace(/^git\+|\.git$/g, '');
+export const SOURCE = library.repository.url.replace(/^git\+|\.git$/g, '');
+export const QUICK_START = `${SOURCE}/blob/main/docs/quick-start.md`;
 
 /** The features that the page has a view or a button for. */
 const SHOWN = [
@@ -35,7 +36,7 @@ export class PageConfig {
   readonly appName: string;
   /** Where the source and the first page of the documentation of the library are. */
   readonly source = SOURCE;
-  readonly quickStart = `${SOURCE}/blob/main/docs/quick-start.md`;
+  readonly quickStart = QUICK_START;
   /** Whether the refresh token is in a cookie. Otherwise the page stores it. */
   readonly cookieMode: boolean;
   /** How long an old refresh token is still accepted. */

@@ -15,6 +15,12 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
+/**
+ * What the HTML of a mail is allowed in its frame: to open links in another tab. No script runs. The page around it can read it,
+ * because it has the same origin; a document without scripts gains nothing from that.
+ */
+export const MAIL_SANDBOX = 'allow-popups allow-popups-to-escape-sandbox allow-same-origin';
+
 /** For the HTML of a mail, in a frame of a page of this server: no script, no file of another address, and no form. */
 const MAIL_POLICY = [
   "default-src 'none'",
@@ -22,7 +28,7 @@ const MAIL_POLICY = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'self'",
-  'sandbox allow-popups allow-popups-to-escape-sandbox',
+  `sandbox ${MAIL_SANDBOX}`,
 ].join('; ');
 
 /** The headers of an HTML document whose URL or content can contain a secret. */

@@ -1,4 +1,4 @@
-import { deviceOf } from '../device-name.js';
+import { deviceOf, distinct } from '../device-name.js';
 import { ago, h, time } from '../dom.js';
 import { badge } from '../items.js';
 import { button, say } from '../feedback.js';
@@ -67,7 +67,7 @@ function card(view) {
     h(
       'dl',
       { class: 'facts' },
-      fact('Created', view.created_at ? ago(view.created_at) : 'not known'),
+      view.created_at && fact('Created', ago(view.created_at)),
       fact('Last sign-in', view.last_sign_in_at ? ago(view.last_sign_in_at) : 'no session is kept'),
       fact('Password', view.has_password ? 'set' : 'none'),
       held.recovery_codes !== undefined && fact('Recovery codes left', String(held.recovery_codes)),
@@ -78,12 +78,12 @@ function card(view) {
     suspension && suspended(view),
     h(
       'p',
-      { class: 'row actions' },
+      { class: 'row deeds' },
       actionButton('Act as user', 'act', () => actAs(view)),
-      actionButton('Require new password', 'passwords', () => requirePassword(view)),
-      suspension
-        ? actionButton('Change suspension', 'suspensions', () => suspend(view))
-        : actionButton('Suspend', 'suspensions', () => suspend(view), { class: 'danger filled' }),
+      actionButton('Require new password', 'passwords', () => requirePassword(view), { class: 'danger' }),
+      actionButton(suspension ? 'Change suspension' : 'Suspend', 'suspensions', () => suspend(view), {
+        class: 'danger',
+      }),
     ),
   );
 }
@@ -200,26 +200,27 @@ function sessions(view) {
   const acting = actingSession();
   const all = () =>
     act(view, {
-      title: 'End all sessions?',
+      title: 'Sign out all sessions?',
       text: 'The user is signed out everywhere, at once. Passwords, passkeys and keys stay.',
-      label: 'End all sessions',
+      label: 'Sign out all',
       ability: 'sessions',
       path: 'end-sessions',
       bodyOf: (values) => ({ ...values, all: true }),
-      done: 'All sessions have ended.',
+      done: 'All sessions are signed out.',
     });
   const end = ({ id }, name) =>
     act(view, {
-      title: `End the session ${name}?`,
+      title: `Sign out ${name}?`,
       text: 'Its next request is refused, however long its token would have lived.',
-      label: 'End session',
+      label: 'Sign out',
       ability: 'sessions',
       path: 'end-sessions',
       bodyOf: (values) => ({ ...values, session: id }),
-      done: 'The session has ended.',
+      done: `Signed out: ${name}.`,
     });
-  const row = (one) => {
-    const name = one.label ?? deviceOf(one.user_agent);
+  const names = distinct(open.map(({ label, user_agent: agent }) => label ?? deviceOf(agent)));
+  const row = (one, i) => {
+    const name = names[i];
     return [
       [h('strong', {}, name), one.actor === 'operator' && [' ', badge(one.id === acting ? 'you' : 'support', 'good')]]
         .flat()
@@ -228,9 +229,9 @@ function sessions(view) {
       ago(one.created_at),
       one.ip ?? '–',
       ago(one.expires_at),
-      actionButton('End', 'sessions', () => end(one, name), {
+      actionButton('Sign out', 'sessions', () => end(one, name), {
         class: 'small danger',
-        'aria-label': `End the session ${name}`,
+        'aria-label': `Sign out ${name}`,
       }),
     ];
   };
@@ -238,7 +239,7 @@ function sessions(view) {
     'sessions',
     'Sessions',
     {
-      action: open.length > 0 && actionButton('End all sessions', 'sessions', all, { class: 'small danger filled' }),
+      action: open.length > 0 && actionButton('Sign out all', 'sessions', all, { class: 'small danger' }),
     },
     open.length
       ? table('Sessions', ['Device', 'Last used', 'Signed in', 'Address', 'Ends', ''], open.map(row))
@@ -261,6 +262,7 @@ const LIMITS = {
 
 function protection(view) {
   const { locks, limits } = view;
+  const isNothing = locks.length + limits.length === 0;
   const release = () =>
     act(view, {
       title: 'Release locks and limits?',
@@ -274,9 +276,10 @@ function protection(view) {
   return section(
     'protection',
     'Locks and limits',
-    { action: actionButton('Release', 'locks', release, { class: locks.length ? 'small second' : 'small' }) },
-    locks.length + limits.length
-      ? table(
+    { action: !isNothing && actionButton('Release', 'locks', release, { class: 'small second' }) },
+    isNothing
+      ? none('Nothing is locked, and no failed attempt counts.')
+      : table(
           'Locks and limits',
           ['What', 'State', 'Ends'],
           [
@@ -293,7 +296,6 @@ function protection(view) {
               inTime(seconds),
             ]),
           ],
-        )
-      : none('Nothing is locked, and no failed attempt counts.'),
+        ),
   );
 }

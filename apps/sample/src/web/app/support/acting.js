@@ -45,11 +45,9 @@ function draw() {
       {},
       'You act as ',
       h('strong', {}, nameOf(user)),
-      '. ',
-      abilities.length ? 'The token may ' : 'The token may do nothing that needs an ability. ',
+      abilities.length ? ' with ' : ' without a scope',
       abilities.flatMap((name, i) => [i > 0 && ' and ', h('code', {}, name)]),
-      abilities.length ? '. ' : '',
-      'It ends in ',
+      '. It ends in ',
       h('span', { class: 'remaining', role: 'timer' }, clock()),
       '.',
     ),
@@ -128,21 +126,24 @@ async function orders() {
   if (!current) return;
   await openQuestion(
     `Orders of ${name}`,
-    (_, leave) => [
-      h(
+    (_, leave) => {
+      const answers = h(
         'p',
-        { class: 'note' },
-        'These requests are sent as the user, and the application knows that they come from you.',
-      ),
-      list,
-      refusal,
-      h(
-        'p',
-        { class: 'row start' },
-        button('Order tea for the user', () => attempt(order)),
-      ),
-      leave(null),
-    ],
+        { class: 'row answers' },
+        leave(null),
+        button('Order tea', () => attempt(order), { class: 'primary' }),
+      );
+      return [
+        h(
+          'p',
+          { class: 'note' },
+          'These requests are sent as the user, and the application knows that they come from you.',
+        ),
+        list,
+        refusal,
+        answers,
+      ];
+    },
     'Close',
   );
 }

@@ -12,7 +12,7 @@ const two = ({ two_factor: factor }) => (factor?.enabled ? [{ ...factor, id: und
 
 /**
  * The parts of the account by their members of `credentials`: heading, columns, what is in a row, and what a removal means. A part
- * without a `name` of its rows can only be seen.
+ * without a `name` of its rows can only be seen. Its `verbs` are those of the button and of the toast.
  */
 const PARTS = [
   {
@@ -34,6 +34,7 @@ const PARTS = [
     columns: ['Passkey', 'Last used'],
     row: ({ name, last_used_at: at }) => [h('strong', {}, name ?? 'Without a name'), whenUnix(at)],
     name: ({ name }) => `the passkey ${name ?? 'without a name'}`,
+    verbs: ['Delete', 'Deleted'],
     text: 'It no longer signs in, and the sessions that it has started end.',
     empty: 'no passkey',
   },
@@ -58,7 +59,7 @@ const PARTS = [
     title: 'Access keys',
     member: 'access_keys',
     rows: ({ access_keys: keys = [] }) => keys,
-    columns: ['Key', 'May', 'Last used', 'Ends'],
+    columns: ['Key', 'Scopes', 'Last used', 'Expires'],
     row: ({ label, abilities, last_used_at: at, expires_at: end }) => [
       h('strong', {}, label),
       h(
@@ -70,6 +71,7 @@ const PARTS = [
       end ? ago(end) : 'never',
     ],
     name: ({ label }) => `the access key ${label}`,
+    verbs: ['Revoke', 'Revoked'],
     text: 'Scripts that use it are refused at once.',
     empty: 'no access key',
   },
@@ -134,16 +136,16 @@ function shown(view, part) {
   );
 }
 
-function remover(view, { member: kind, name, text }, one) {
+function remover(view, { member: kind, name, text, verbs: [verb, past] = ['Remove', 'Removed'] }, one) {
   const remove = () =>
     act(view, {
-      title: `Remove ${name(one)}?`,
+      title: `${verb} ${name(one)}?`,
       text,
-      label: 'Remove',
+      label: verb,
       ability: 'credentials',
       path: 'remove-credential',
       bodyOf: (values) => ({ ...values, kind, ...(one.id && { credential: one.id }) }),
-      done: `Removed: ${name(one)}.`,
+      done: `${past}: ${name(one)}.`,
     });
-  return actionButton('Remove', 'credentials', remove, { class: 'small danger', 'aria-label': `Remove ${name(one)}` });
+  return actionButton(verb, 'credentials', remove, { class: 'small danger', 'aria-label': `${verb} ${name(one)}` });
 }

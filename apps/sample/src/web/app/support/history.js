@@ -10,7 +10,7 @@ import { me, operators } from './session.js';
 
 /** What an operator did. */
 const ACTIONS = {
-  end_sessions: 'Sessions ended',
+  end_sessions: 'Sessions signed out',
   release: 'Locks released',
   remove_credential: 'Credential removed',
   require_password: 'New password required',

@@ -21,6 +21,7 @@ const linkTo = ({ id }) => `#/users/${encodeURIComponent(id)}`;
 /** The accounts that were opened since the sign-in, the last one first. */
 let opened = [];
 
+const title = h('h1', { tabindex: -1 }, 'Find an account');
 const place = h('div', { id: 'account' });
 const search = searchForm();
 
@@ -44,12 +45,25 @@ function searchForm() {
 }
 
 async function find(text) {
+  const isAfterAnother = clear();
   const found = await findUsers(text).catch(async (error) => {
+    if (!isSilent(error)) draw(start());
     throw isSilent(error) ? error : new Error(await refusalOf(error));
   });
-  if (found.length === 1) return go(linkTo(found[0]));
+  if (found.length === 1) return go(linkTo(found[0]), isAfterAnother);
   if (found.length) return several(found);
+  draw(start());
   throw new Error(`No user has the email or id “${text}”.`);
+}
+
+/** Ends what an earlier search has shown: no answer stands beside the account of another one. @returns whether there was an account */
+function clear() {
+  turn++;
+  const wasShown = idInAddress() !== null;
+  if (wasShown) history.pushState(null, '', '#/');
+  place.setAttribute('aria-busy', 'true');
+  place.replaceChildren();
+  return wasShown;
 }
 
 /** @returns the users that have an id, or an identifier, or an email */
@@ -66,14 +80,14 @@ async function findUsers(text) {
 
 /** One text can be the name of a user and the email of another one. */
 function several(users) {
-  place.replaceChildren(
+  draw([
     h(
       'section',
       { class: 'card', 'aria-labelledby': 'several' },
       h('h2', { id: 'several', tabindex: -1 }, `${users.length} users are found`),
       people(users),
     ),
-  );
+  ]);
   place.querySelector('h2').focus();
 }
 
@@ -84,9 +98,23 @@ const people = (users) =>
     users.map((user) => h('li', {}, h('a', { href: linkTo(user) }, user.email ?? user.identifier ?? String(user.id)))),
   );
 
-function go(address) {
+/** @param replaces whether the way back leads to what was shown before the current entry */
+function go(address, replaces) {
   if (location.hash === address) return show();
-  location.hash = address;
+  if (replaces) location.replace(address);
+  else location.hash = address;
+}
+
+/** Shows nodes below the search. One of them can be the heading of the page. @returns the heading */
+function draw(nodes) {
+  place.replaceChildren(...nodes.filter(Boolean));
+  place.removeAttribute('aria-busy');
+  const own = place.querySelector('h1');
+  if (own) title.remove();
+  else main.prepend(title);
+  const heading = own ?? title;
+  document.title = `${heading.textContent} · Support`;
+  return heading;
 }
 
 /** The newest call of `show` wins. */
@@ -101,7 +129,7 @@ async function show(isSame = false) {
   place.setAttribute('aria-busy', 'true');
   let nodes;
   try {
-    nodes = id === null ? await start() : await account(id, () => show(true));
+    nodes = id === null ? start() : await account(id, () => show(true));
   } catch (error) {
     if (isSilent(error)) return;
     const text = await refusalOf(error);
@@ -121,10 +149,7 @@ async function show(isSame = false) {
   }
   if (mine !== turn || !auth.session) return;
   const top = page.scrollTop;
-  place.replaceChildren(...nodes.filter(Boolean));
-  place.removeAttribute('aria-busy');
-  const heading = place.querySelector('h1');
-  document.title = `${heading.textContent} · Support`;
+  const heading = draw(nodes);
   remember(id, heading.textContent);
   if (isSame) page.scrollTo(0, top);
   else page.scrollTo(0, 0);
@@ -138,26 +163,27 @@ function remember(id, email) {
 }
 
 /** Before an account is chosen. */
-async function start() {
+function start() {
   return [
     h(
-      'section',
-      { class: 'card', 'aria-labelledby': 'start' },
-      h('h1', { id: 'start', tabindex: -1 }, 'Find an account'),
+      'p',
+      { class: 'muted' },
+      'You see what an account has: sessions, devices, factors, keys, locks, and its history. Every change needs a reason.',
+    ),
+    config.demo &&
       h(
         'p',
-        { class: 'muted' },
-        'You see what an account has: sessions, devices, factors, keys, locks, and its history. Whatever you change needs a reason.',
+        {},
+        button(`Open ${config.demo.user}`, () => find(config.demo.user), { class: 'second' }),
       ),
-      opened.length > 0 && [h('h2', {}, 'Opened before'), people(opened)],
-      config.demo &&
-        h(
-          'p',
-          {},
-          button(`Open ${config.demo.user}`, () => find(config.demo.user), { class: 'second' }),
-        ),
-    ),
-  ].flat();
+    opened.length > 0 &&
+      h(
+        'section',
+        { class: 'card', 'aria-labelledby': 'before' },
+        h('h2', { id: 'before' }, 'Opened before'),
+        people(opened),
+      ),
+  ];
 }
 
 async function drawWho() {
@@ -212,7 +238,7 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 });
 
 foot.replaceChildren(
-  h('a', { href: '/' }, 'The page for users'),
+  h('a', { href: '/' }, 'User page'),
   ...[
     config.mailbox && h('a', { href: '/mailbox' }, 'Mailbox'),
     config.docs && h('a', { href: '/docs' }, 'API docs'),
