@@ -44,7 +44,10 @@ sources['auth-bound'] = `${textOf(['base64url', 'clock', 'bound'])}\nexport { bo
 const sourceFor = (file) => sources[`auth-${/(?:account|bound|identities)(?=\.js$)/.exec(file)?.[0] ?? 'client'}`];
 
 const BLOCK_COMMENT = /^ *\/\*[^]*?\*\/\n/gm;
-for (const file of files) writeFileSync(file, sourceFor(file).replaceAll(BLOCK_COMMENT, ''));
+/** The compiler indents with four spaces. No text of the client has several lines. */
+const narrow = (spaces) => spaces.slice(spaces.length / 2);
+for (const file of files)
+  writeFileSync(file, sourceFor(file).replaceAll(BLOCK_COMMENT, '').replaceAll(/^ +/gm, narrow));
 
 if (target === undefined) {
   rmSync(folder, { recursive: true });
