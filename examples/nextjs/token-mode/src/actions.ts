@@ -14,15 +14,22 @@ const post = async (path: string, body: object, more?: Record<string, string>) =
     cache: 'no-store',
   });
 
-/** @returns the message for the user, if the API refuses the sign-in */
-export async function signIn(_: string, form: FormData): Promise<string> {
-  const fields = { email: form.get('email'), password: form.get('password') };
-  const answer = await post('/auth/login', fields).catch((error: Error) => console.error(error));
-  if (!answer) return 'Please try again later.';
-  if (!answer.ok) return (await answer.json()).message;
+/** What the form shows after a refusal: React empties the fields. */
+interface Refusal {
+  message: string;
+  email: string;
+}
+
+export async function signIn(_: Refusal, form: FormData): Promise<Refusal> {
+  const email = String(form.get('email'));
+  const answer = await post('/auth/login', { email, password: form.get('password') }).catch((error: Error) =>
+    console.error(error),
+  );
+  if (!answer) return { email, message: 'Please try again later.' };
+  if (!answer.ok) return { email, message: (await answer.json()).message };
   const tokens = await tokensOf(answer);
   // The answer is a challenge: send its token and the code to `/auth/two-factor-challenge`.
-  if (!tokens.access) return 'This account needs a second factor.';
+  if (!tokens.access) return { email, message: 'This account needs a second factor.' };
   const jar = await cookies();
   for (const cookie of cookiesFor(tokens)) jar.set(cookie);
   redirect(pathOf(form.get('next')));
