@@ -111,6 +111,15 @@ describeWithRedis('the example nextjs', () => {
       return visitor;
     };
 
+    it('keeps the email in the form after a refusal, without scripts', async () => {
+      const refused = await submit(new Visitor(host.urls.web!), '/login', 'Sign in', {
+        email: 'ada@example.com',
+        password: 'another horse',
+      });
+      expect(refused.body).toContain('These credentials do not match our records.');
+      expect(refused.body).toContain('value="ada@example.com"');
+    });
+
     it('adds the access token to requests for the API, and renews it', async () => {
       const visitor = await signedIn();
       for (const _ of [1, 2]) {

@@ -136,7 +136,7 @@ describeWithBrowser('around the views of the sample', () => {
     await signsIn();
     await tab.goes('Your data');
     await tab.presses('Delete account');
-    const [keep, destroy] = ['Cancel', 'Delete account'].map((name) => tab.dialog().getByRole('button', { name }));
+    const [keep, destroy] = ['Cancel', 'Delete'].map((name) => tab.dialog().getByRole('button', { name, exact: true }));
     // A key that was pressed too often destroys nothing: the field is empty.
     await tab.hasFocus(tab.dialog().getByLabel('Type “delete” to confirm'));
     await tab.page.keyboard.press('Enter');

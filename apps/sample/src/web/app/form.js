@@ -1,7 +1,7 @@
 import { config } from './config.js';
 import { duration, h, newId } from './dom.js';
 import { isSilent, quiet, textOf } from './feedback.js';
-import { t } from './language.js';
+import { nodes, t } from './language.js';
 
 /** Why the browser does not send a value, in the language of the page. */
 const flawIn = ({ input: { validity }, flaw }) =>
@@ -166,6 +166,26 @@ export const REMEMBER = config.secondsWithoutRemember && {
     ? t`Otherwise the session ends with the browser, and after ${duration(config.secondsWithoutRemember)}.`
     : t`Otherwise the session ends after ${duration(config.secondsWithoutRemember)}.`,
 };
+
+/** Adds a password that the page knows to a form that asks for it. Without one, the form stays as it is. */
+export function withPassword(entry, password) {
+  if (!password) return entry;
+  const place = entry.querySelector('.secret');
+  const fill = () => {
+    const input = place.querySelector('input');
+    input.value = password;
+    input.focus();
+  };
+  place.after(
+    h(
+      'p',
+      { class: 'hint demo' },
+      h('span', {}, nodes`Demo password: ${h('code', {}, password)}`),
+      h('button', { type: 'button', class: 'quiet small', onclick: fill }, t`Fill in`),
+    ),
+  );
+  return entry;
+}
 
 /** The username for password managers, in a form without a field for it. */
 export const hiddenUsername = (email) =>

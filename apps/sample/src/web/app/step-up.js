@@ -3,8 +3,8 @@ import { config } from './config.js';
 import { openDialog } from './dialog.js';
 import { h } from './dom.js';
 import { button, pressed } from './feedback.js';
-import { PASSWORD, form, hiddenUsername } from './form.js';
-import { nodes, t } from './language.js';
+import { PASSWORD, form, hiddenUsername, withPassword } from './form.js';
+import { t } from './language.js';
 import { user } from './user.js';
 
 /** A code of the app, or a recovery code. */
@@ -19,13 +19,6 @@ const ANY_CODE = {
 const factorOf = (text) =>
   /^\p{Nd}{6}$/u.test(text.replaceAll(/[^\p{L}\p{Nd}]/gu, '')) ? { code: text } : { recovery_code: text };
 
-/** Fills in the password of the demo account, which the visitor has never typed. */
-const fillIn = ({ target }) => {
-  const field = target.closest('dialog').querySelector('[name=password]');
-  field.value = config.demo.password;
-  field.focus();
-};
-
 /** What the user was about to do, and as whom. */
 export const asked = (email) =>
   h(
@@ -35,21 +28,9 @@ export const asked = (email) =>
     h('div', {}, h('dt', {}, t`Account`), h('dd', {}, email)),
   );
 
-/** Adds the password of the demo account to a form that asks for it. */
-export function withDemoPassword(email, entry) {
-  if (email === config.demo?.email)
-    entry
-      .querySelector('.secret')
-      ?.after(
-        h(
-          'p',
-          { class: 'hint demo' },
-          h('span', {}, nodes`Demo password: ${h('code', {}, config.demo.password)}`),
-          h('button', { type: 'button', class: 'quiet small', onclick: fillIn }, t`Fill in`),
-        ),
-      );
-  return entry;
-}
+/** Offers the password of the demo account, which the visitor has never typed. */
+export const withDemoPassword = (email, entry) =>
+  withPassword(entry, email === config.demo?.email && config.demo.password);
 
 /** Asks for the password, with a code if that is necessary, a passkey, or a provider, if the user has them. @returns whether the user confirmed */
 export async function confirm(methods) {
@@ -75,7 +56,7 @@ export async function confirm(methods) {
     const byPasskey = () => auth.confirmPasskey().then(() => close(true));
     return [
       about,
-      h('p', { class: 'note' }, t`We ask before important changes, and then not again for a few minutes.`),
+      h('p', { class: 'note' }, t`You are not asked again for a few minutes.`),
       canUsePassword && byPassword,
       canUsePasskey && button(t`Confirm with a passkey`, byPasskey),
       ...byProvider.map(([label, confirmBy]) => button(label, () => confirmBy().then(() => close(true)))),

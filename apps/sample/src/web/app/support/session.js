@@ -1,7 +1,7 @@
 import { createAuthClient } from '../auth-client.js';
 import { h } from '../dom.js';
 import { UNREACHABLE, button } from '../feedback.js';
-import { PASSWORD, form, hiddenUsername } from '../form.js';
+import { PASSWORD, form, hiddenUsername, withPassword } from '../form.js';
 import { openQuestion } from './question.js';
 
 /** The settings of the server: `SupportConfig`. */
@@ -82,7 +82,9 @@ async function confirm(methods) {
       close(true);
     };
     const byPassword = form([{ ...PASSWORD, autofocus: true }, needsCode && ANY_CODE], { label: 'Confirm', work });
-    byPassword.prepend(hiddenUsername(email));
+    const { demo } = config;
+    const isDemo = demo && [demo.administrator, demo.support].includes(email);
+    withPassword(byPassword, isDemo && demo.password).prepend(hiddenUsername(email));
     const byPasskey = button('Confirm with a passkey', () => auth.confirmPasskey().then(() => close(true)));
     return [
       h(

@@ -20,7 +20,7 @@ const TEXTS = Object.fromEntries(
     [t`Renewed without the last answer`, 'session.recovered', 'session.forked'],
     [t`Token without its key refused`, 'bound_token.refused'],
     [t`Sign-in code sent`, 'email_code_send.succeeded'],
-    [t`Confirmed`, 'confirm_password.succeeded', 'confirm_passkey.succeeded', 'confirm_identity.succeeded'],
+    [t`Identity confirmed`, 'confirm_password.succeeded', 'confirm_passkey.succeeded', 'confirm_identity.succeeded'],
     [t`Confirmation refused`, 'confirm_password.failed', 'confirm_passkey.failed', 'confirm_identity.failed'],
     [t`Locked after failed attempts`, 'account.locked'],
     [t`Failed attempts cleared`, 'account.failures_cleared'],
@@ -97,9 +97,10 @@ const REASONS = {
   operator: t`by the support`,
   others: t`signed out from another session`,
   revoked: t`signed out from another session`,
-  reuse: t`its old refresh token came back`,
+  reuse: t`an old refresh token came back`,
   cap: t`too many sessions`,
   idle: t`not used for too long`,
+  wrong_password: t`wrong password`,
 };
 
 const nameOf = ({ operation }) => operation.replace(/^auth\./, '');

@@ -52,7 +52,7 @@ export async function history() {
     next = rest.next;
     more.hidden = !next;
   };
-  const more = button(t`Show earlier lines`, read);
+  const more = button(t`Show older entries`, read);
   await read();
   return [
     h(

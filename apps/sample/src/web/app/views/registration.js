@@ -76,11 +76,11 @@ export const mailboxHint = (other) =>
   h(
     'div',
     { class: 'stack' },
+    h('p', { class: 'note' }, t`This development server keeps its email in a mailbox, and does not send it.`),
     h(
       'p',
       { class: 'row' },
       h('a', { class: `button ${other ? 'primary' : 'second'}`, href: '/mailbox' }, t`Open the mailbox`),
       other,
     ),
-    h('p', { class: 'note' }, t`This development server does not send email. You will find it in the mailbox.`),
   );

@@ -15,7 +15,12 @@ export async function sessions() {
       const keep = { name: 'keep', type: 'checkbox', label: t`Stay signed in here`, checked: true };
       const options = { fields: [config.features.logoutAll && keep] };
       const title = t`Sign out everywhere?`;
-      const given = await ask(title, t`The sessions on all your devices end.`, t`Sign out everywhere`, options);
+      const given = await ask(
+        title,
+        t`All other sessions end. Without the check mark, this one ends, too.`,
+        t`Sign out everywhere`,
+        options,
+      );
       if (!given) return;
       if (given.keep === false) return auth.endAllSessions();
       await auth.endOtherSessions();

@@ -152,10 +152,12 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       : text(from + Math.min((to - from - DIGIT * label.length) / 2, 6), middle(lane) + 4.5, label, {
           class: 'number',
         });
-  /** The bar of a refresh token, with its number if that has a place. */
+  /** The bar of a refresh token, with its number, which is beside it where it has no place. */
   const token = (kind, from, to, lane, number) => [
     bar(kind, from, to, lane, THICK),
-    x(to) - x(from) - DIGIT * String(number).length > EDGES && numberIn(String(number), x(from), x(to), lane),
+    x(to) - x(from) - DIGIT * String(number).length > EDGES
+      ? numberIn(String(number), x(from), x(to), lane)
+      : !ended && text(x(to) + 6, middle(lane) + 4.5, number, { class: `number beside ${kind}` }),
   ];
   /** The token that came back, and the same number beside the mark of its return. */
   const stolen = () => {
