@@ -337,8 +337,8 @@ describeWithBrowser('the page of the sample', () => {
       // The theft is marked, and its session does not end in a second row.
       const stopped = tab.page.locator('.orders li.bad');
       await stopped.getByText('Stolen token stopped').waitFor();
-      await stopped.getByText('Its old refresh token came back').waitFor();
-      expect(await tab.page.getByText('Its old refresh token came back').count()).toBe(1);
+      await stopped.getByText('An old refresh token came back').waitFor();
+      expect(await tab.page.locator('.orders').getByText('An old refresh token came back').count()).toBe(1);
     });
   });
 

@@ -157,7 +157,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     bar(kind, from, to, lane, THICK),
     x(to) - x(from) - DIGIT * String(number).length > EDGES
       ? numberIn(String(number), x(from), x(to), lane)
-      : !ended && text(x(to) + 6, middle(lane) + 4.5, number, { class: `number beside ${kind}` }),
+      : !ended && text(x(to) + 6, middle(lane) + 4.5, number, { class: `number of-${kind}` }),
   ];
   /** The token that came back, and the same number beside the mark of its return. */
   const stolen = () => {
