@@ -191,8 +191,9 @@ describeWithRedis('the package, installed', () => {
     it('has a type for every call of `Auth` without another entry, and a name for what it returns', () => {
       const { calls, errors, unreached } = compiledCalls(folders[i]!, kind);
       const capabilities = FEATURES.flatMap((feature) => Object.keys(feature.capabilities ?? {}));
-      expect(calls).toEqual(expect.arrayContaining(capabilities.map((name) => `auth.${name}`)));
-      expect({ errors, unreached }).toEqual({ errors: [], unreached: [] });
+      const untyped = capabilities.filter((name) => !calls.includes(`auth.${name}`));
+      expect({ untyped, errors, unreached }).toEqual({ untyped: [], errors: [], unreached: [] });
+      expect(capabilities.length).toBeGreaterThan(20);
     });
 
     it('has declarations that lead to their sources', () => {
