@@ -41,7 +41,7 @@ export function modulesOf(
   const take = (name: string, folder: string): object => {
     if (!name.startsWith('.')) return provided[name] ?? require(name);
     const file = join(folder, name);
-    return provided[`./${relative('src', file)}`] ?? load(file.replace(/js$/, 'ts'));
+    return provided[`./${relative('src', file)}`] ?? load(file.replace(/(\.js)?$/, '.ts'));
   };
   for (const file of files ?? texts.keys()) load(file);
   return loaded;

@@ -20,10 +20,19 @@ const ALLOWED_IN_FRAGMENTS = new Set([1309, 1375, 1378, 6133, 6192, 6196, 6198])
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
 const { options } = ts.parseJsonConfigFileContent({ ...config, files: [PRESUPPOSED] }, ts.sys, ROOT);
 options.types = ['node', 'jest'];
-options.paths = { ...options.paths, '@svc/auth-client': ['./libs/auth-client/src/index.ts'] };
+options.paths = { '@svc/auth-client': ['./libs/auth-client/src/index.ts'] };
+
+/** Where the blocks find the library, as if it were installed: its sources in place of its declarations. */
+const INSTALLED = join(ROOT, 'node_modules/@svc/auth');
+const SOURCES = join(ROOT, 'libs/auth');
+const MANIFEST = join(SOURCES, 'package.json');
+
+const inLibrary = (path: string): string =>
+  path.startsWith(INSTALLED) ? SOURCES + path.slice(INSTALLED.length) : path;
 
 /**
- * Type-checks blocks in one program against the library's source. A block with a file name is a complete file with its
+ * Type-checks blocks and their declarations in one program against the library's source, which is a package for it: what a
+ * block exports must have a type that a host can name, with `declaration: true` of `nest new`. A block with a file name is a complete file with its
  * imports, and other blocks of its page may import it. Any other block is a fragment: the names that it presupposes are
  * imported, and class members are wrapped in a class.
  *
@@ -49,7 +58,11 @@ export function mistakesOf(blocks: readonly Block[]): string[] {
   });
   return files.flatMap(({ block, file, isFragment }) => {
     const source = program.getSourceFile(file)!;
-    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
+    return [
+      ...program.getSyntacticDiagnostics(source),
+      ...program.getSemanticDiagnostics(source),
+      ...program.getDeclarationDiagnostics(source),
+    ]
       .filter(({ code }) => !isFragment || !ALLOWED_IN_FRAGMENTS.has(code))
       .map(({ messageText }) => `${block.place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`);
   });
@@ -58,12 +71,16 @@ export function mistakesOf(blocks: readonly Block[]): string[] {
 function inMemory(virtual: ReadonlyMap<string, string>): ts.CompilerHost {
   const host = ts.createCompilerHost(options);
   host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
-  const { fileExists, readFile, directoryExists } = host;
+  const { fileExists, readFile, directoryExists, realpath } = host;
   const folders = new Set<string>();
   for (const file of virtual.keys()) for (let at = file; at !== ROOT;) folders.add((at = dirname(at)));
-  host.fileExists = (file) => virtual.has(file) || fileExists(file);
-  host.directoryExists = (path) => folders.has(path) || directoryExists!(path);
-  host.readFile = (file) => virtual.get(file) ?? readFile(file);
+  host.fileExists = (file) => virtual.has(file) || fileExists(inLibrary(file));
+  host.directoryExists = (path) => folders.has(path) || directoryExists!(inLibrary(path));
+  host.readFile = (file) =>
+    file === join(INSTALLED, 'package.json')
+      ? readFile(MANIFEST)!.replaceAll(/\.\/dist\/([^"]+)\.(?:d\.ts|js)"/g, './src/$1.ts"')
+      : (virtual.get(file) ?? readFile(inLibrary(file)));
+  host.realpath = (path) => (path.startsWith(INSTALLED) ? path : realpath!(path));
   return host;
 }
 

@@ -1,10 +1,11 @@
-import { addTwoFactorColumns, authEntities, authMigrations } from '@svc/auth';
+import { addTwoFactorColumns, authEntities, authMigrations, migrateAuth } from '@svc/auth';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { PAGES } from '../docs/blocks';
 import { createEmptyDatabase } from '../support/stores/database';
 
 const { folderOf } = require('../support/runtime/other-versions.cjs') as { folderOf: (name: string) => string };
@@ -97,6 +98,44 @@ describe('the migrations of the library', () => {
     await run();
     for (const _name of NAMES) await source.undoLastMigration();
     expect(await objectNames()).toEqual(['users', 'users_pkey']);
+  });
+
+  describe('of a host with Prisma or Drizzle', () => {
+    const configs = readdirSync(join(ROOT, 'examples')).flatMap((name) =>
+      ['prisma', 'drizzle'].map((tool) => `examples/${name}/${tool}.config.ts`),
+    );
+    const files = [...PAGES, ...configs.filter((file) => existsSync(join(ROOT, file)))];
+    const textsWith = (option: string): [string, string][] =>
+      files
+        .map((file): [string, string] => [file, readFileSync(join(ROOT, file), 'utf8')])
+        .filter(([, text]) => text.includes(option));
+
+    // `prisma db push` and `drizzle-kit push` drop a table that they do not know.
+    it('create no table that a documented configuration leaves to its tool', async () => {
+      const pool = new Pool({ connectionString: database.url });
+      await migrateAuth(pool);
+      await pool.end();
+      const rows: { name: string }[] = await source.query(
+        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY name",
+      );
+      const created = rows.map(({ name }) => name);
+      expect(created).toEqual(expect.arrayContaining([...TABLES, 'svc_migrations']));
+
+      const listed = textsWith('externalTables: true').map(([file, text]) => [
+        file,
+        [...text.matchAll(/^\+? +'public\.(\w+)',$/gm)].map(([, name]) => name).toSorted(),
+      ]);
+      expect(listed.length).toBeGreaterThanOrEqual(4);
+      expect(listed).toEqual(listed.map(([file]) => [file, created]));
+
+      const filters = textsWith('tablesFilter: [').map(([file, text]) => [
+        file,
+        /tablesFilter: \['!(\w+)\*'\]/.exec(text)?.[1],
+      ]);
+      expect(filters.length).toBeGreaterThanOrEqual(2);
+      expect(filters).toEqual(filters.map(([file]) => [file, 'svc_']));
+      expect(created.filter((name) => !name.startsWith('svc_'))).toEqual([]);
+    });
   });
 
   it('have distinct names that sort by time', () => {

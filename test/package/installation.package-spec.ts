@@ -13,12 +13,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { FEATURES } from '../../libs/auth/src/features';
 import { createDatabase } from '../support/stores/database';
 import { LIBRARY, ROOT, isSource, manifestOf, packLibrary, run } from '../support/packages/package';
 import { send } from '../support/hosts/processes';
 import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 import {
   HOSTS,
+  compiledCalls,
   complaintsOfNpm,
   installed,
   listedByNpm,
@@ -184,6 +186,14 @@ describeWithRedis('the package, installed', () => {
 
     it('has types that compile', () => {
       expect(typeErrors(folders[i]!, kind)).toEqual([]);
+    });
+
+    it('has a type for every call of `Auth` without another entry, and a name for what it returns', () => {
+      const { calls, errors, unreached } = compiledCalls(folders[i]!, kind);
+      const capabilities = FEATURES.flatMap((feature) => Object.keys(feature.capabilities ?? {}));
+      const untyped = capabilities.filter((name) => !calls.includes(`auth.${name}`));
+      expect({ untyped, errors, unreached }).toEqual({ untyped: [], errors: [], unreached: [] });
+      expect(capabilities.length).toBeGreaterThan(20);
     });
 
     it('has declarations that lead to their sources', () => {

@@ -167,8 +167,7 @@ function compile(folder: string, { format, main = 'main' }: HostKind): void {
   writeFileSync(join(folder, 'main.js'), code);
 }
 
-/** Compiles the host and the declarations of the package. @returns the compiler's errors in both */
-export function typeErrors(folder: string, { resolution }: HostKind): string[] {
+function programOf(folder: string, { resolution }: HostKind, file: string, parsing: ts.JSDocParsingMode) {
   const types = dirname(require.resolve('@types/node/package.json'));
   const { options, errors } = ts.convertCompilerOptionsFromJson(
     {
@@ -176,7 +175,7 @@ export function typeErrors(folder: string, { resolution }: HostKind): string[] {
       moduleResolution: resolution,
       target: 'ES2022',
       strict: true,
-      noEmit: true,
+      declaration: true,
       experimentalDecorators: true,
       emitDecoratorMetadata: true,
       esModuleInterop: true,
@@ -186,8 +185,13 @@ export function typeErrors(folder: string, { resolution }: HostKind): string[] {
     folder,
   );
   const host = ts.createCompilerHost(options);
-  host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
-  const program = ts.createProgram([join(folder, 'src/main.ts')], options, host);
+  host.jsDocParsingMode = parsing;
+  return { program: ts.createProgram([join(folder, file)], options, host), errors };
+}
+
+/** Compiles the host and the declarations of the package. @returns the compiler's errors in both */
+export function typeErrors(folder: string, kind: HostKind): string[] {
+  const { program, errors } = programOf(folder, kind, 'src/main.ts', ts.JSDocParsingMode.ParseNone);
   const checked = ['src', 'node_modules/@svc'].map((name) => `${join(folder, name)}/`);
   const files = program.getSourceFiles().filter(({ fileName }) => checked.some((name) => fileName.startsWith(name)));
   const found = files.flatMap((file) => [
@@ -197,6 +201,64 @@ export function typeErrors(folder: string, { resolution }: HostKind): string[] {
   return [...errors, ...found].map(
     ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
   );
+}
+
+const isPublic = ({ name, declarations = [] }: ts.Symbol): boolean =>
+  /^[a-z]/i.test(name) &&
+  declarations.every(
+    (one) =>
+      !(ts.getCombinedModifierFlags(one) & ts.ModifierFlags.NonPublicAccessibilityModifier) &&
+      ts.getJSDocTags(one).every(({ tagName }) => tagName.text !== 'internal'),
+  );
+
+/** A function for each capability of `Auth`, each of its methods and each method of a capability, by its call. */
+function functionsOf(auth: ts.Type, types: ts.TypeChecker): Record<string, string> {
+  const functions: Record<string, string> = {};
+  const add = (type: ts.Type, path: readonly string[]): void => {
+    for (const member of type.getProperties().filter(isPublic)) {
+      const [to, ofMember] = [[...path, member.name], types.getTypeOfSymbol(member)];
+      const call = ['auth', ...to].join('.');
+      const input = `Parameters<Auth${to.map((name) => `['${name}']`).join('')}>`;
+      const isMethod = ofMember.getCallSignatures().length > 0;
+      functions[call] = isMethod ? `(auth: Auth, ...input: ${input}) => ${call}(...input)` : `(auth: Auth) => ${call}`;
+      if (!isMethod && path.length === 0) add(ofMember, to);
+    }
+  };
+  add(auth, []);
+  return functions;
+}
+
+/**
+ * Compiles a host that imports only the main entry, with its declarations, as `nest new` sets up: `export const of = (auth: Auth)
+ * => auth.login`, and so on. The compiler infers each result, and needs a name for it that the host can import.
+ *
+ * @returns the calls, the compiler's errors, and the declarations that add to types of the package without being reached
+ */
+export function compiledCalls(folder: string, kind: HostKind): Record<'calls' | 'errors' | 'unreached', string[]> {
+  const [root, file] = ['src/auth.ts', 'src/calls.ts'];
+  writeFileSync(join(folder, root), `import type { Auth } from '@svc/auth';\nexport declare const auth: Auth;\n`);
+  const { program: first } = programOf(folder, kind, root, ts.JSDocParsingMode.ParseAll);
+  const [types, { statements }] = [first.getTypeChecker(), first.getSourceFile(join(folder, root))!];
+  const { declarationList } = statements[1] as ts.VariableStatement;
+  const functions = functionsOf(types.getTypeAtLocation(declarationList.declarations[0]!.name), types);
+  const lines = Object.values(functions).map((text, i) => `export const of${i} = ${text};\n`);
+  writeFileSync(join(folder, file), `import type { Auth } from '@svc/auth';\n${lines.join('')}`);
+
+  const { program } = programOf(folder, kind, file, ts.JSDocParsingMode.ParseNone);
+  const source = program.getSourceFile(join(folder, file))!;
+  const found = [...program.getSemanticDiagnostics(source), ...program.getDeclarationDiagnostics(source)];
+  const dist = join(folder, 'node_modules/@svc/auth/dist');
+  const unreached = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+    (name) =>
+      name.endsWith('.d.ts') &&
+      /^declare module '\./m.test(readFileSync(join(dist, name), 'utf8')) &&
+      !program.getSourceFile(join(dist, name)),
+  );
+  return {
+    calls: Object.keys(functions),
+    errors: found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' ')),
+    unreached,
+  };
 }
 
 /**

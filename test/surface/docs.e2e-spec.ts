@@ -395,12 +395,13 @@ describe('the public exports of the package', () => {
     ]);
   });
 
-  it('are at most 170, with the types', () => {
+  // Four of them only have a name so that declarations of a host can infer it: `declaration: true`, as `nest new` sets.
+  it('are at most 174, with the types', () => {
     const lists = [...read('libs/auth/src/index.ts').matchAll(/^export (?:type )?\{([^}]*)\} from /gm)];
     expect(lists).toHaveLength(read('libs/auth/src/index.ts').match(/^export /gm)!.length);
     const names = lists.flatMap(([, list]) => list!.split(',').filter((name) => name.trim()));
     expect(names.length).toBeGreaterThan(Object.keys(surface).length);
-    expect(names.length).toBeLessThanOrEqual(170);
+    expect(names.length).toBeLessThanOrEqual(174);
   });
 
   it.each([

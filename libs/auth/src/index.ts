@@ -54,6 +54,7 @@ export { type DeclaredAbilities, defineAbilities } from './request/abilities/abi
 export { tokenAbilities, tokenCan, tokenCannot } from './request/abilities/abilities';
 export { RequireAbilityIfPinned } from './features/sessions/pinned-ability.gate';
 export { AcceptsTicket } from './features/tickets/accepts-ticket';
+export type { Tickets } from './features/tickets/tickets';
 export { UserResource } from './request/abilities/user-resource';
 export { ConfirmationGuard, RequireConfirmation } from './features/step-up/require-confirmation';
 export { RecentLoginGuard, RequireRecentLogin } from './features/step-up/require-recent-login';
@@ -63,7 +64,7 @@ export { Throttled } from './request/throttling/limiters';
 export { AccessTokenGuard } from './request/gates/authenticated';
 export { ForceJson } from './request/http/error.filter';
 export { ValidationPipe } from './request/http/validation-pipe';
-export type { Caller } from './identity/tokens/caller';
+export type { Caller, TokenSource } from './identity/tokens/caller';
 export type { Grant } from './identity/users/grant';
 export type { ListedSession } from './features/sessions/session-list';
 export type { ListedDevice } from './features/login-challenge/trusted-device.store';
@@ -150,8 +151,9 @@ export type { MailContent, MailKind, MailTemplates } from './foundation/ports/ma
 export type { MailPreview } from './features/mail/account-mails';
 export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
+export type { PasswordRules } from './identity/password/password-rules';
 export { PwnedPasswords } from './identity/password/pwned-passwords';
-export { PasswordVerifier } from './foundation/ports/passwords';
+export { type PasswordPreparation, PasswordVerifier } from './foundation/ports/passwords';
 export {
   bcryptVerifier,
   firebaseScryptVerifier,
@@ -166,5 +168,5 @@ export { type Limit, type AttemptOutcome, SecurityStore, type Tally } from './fo
 export type { EmailReplacement, ReplacementResult, StoredSecondFactor } from './foundation/ports/user-provider';
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';
 
-// With what features add to the types of texts and mails
+// With what features add to the types
 export type {} from './features';

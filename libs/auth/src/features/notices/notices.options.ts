@@ -3,9 +3,8 @@ import { type mailing, option, type settings } from '../../kit';
 declare module '../mail/mail.options' {
   interface MailOptions {
     /**
-     * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
-     * `passwordChanged`, `usernameChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`,
-     * `passkeyRemoved`, `deviceTrusted`, `accountLocked` and `accountDeleted`.
+     * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. The page of the mails
+     * lists them, such as `passwordChanged` and `accountLocked`.
      *
      * @default false
      */

@@ -7,7 +7,8 @@
  *
  * @module @svc/auth/operators
  */
-export { Actor, type ActingOperator, RefuseActor } from './acting';
+export { Actor, type ActingOperator, type ActingToken, RefuseActor } from './acting';
+export type { FoundUser, OperatedAccount } from './operator-view';
 export { OperatorFlow } from './operators.controller';
 export { ActorRefused, NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
 export { OperatorActed } from './operators.events';
@@ -19,6 +20,7 @@ export { actingAs } from './trail/audit-trail';
 export { HistoryFlow } from './trail/history.controller';
 export type { AuditOptions } from './trail/audit.options';
 export type { AuditActor } from './trail/audit.policy';
+export type { AuditedLine, HistoryLine, HistoryPage } from './trail/audit.store';
 export { SecurityEventRow } from './delivery/security-event.entity';
 export { SecurityEventDelivery } from './delivery/security-event-delivery';
 export type { SecurityEventReceiver, SecurityEventsOptions } from './delivery/security-events.options';
