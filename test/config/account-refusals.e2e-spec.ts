@@ -108,12 +108,12 @@ describe('the module refuses to start', () => {
     [
       'with the change of a username that is the email',
       rename,
-      /features\.usernameChange is on, but the email of the users .* is their email/,
+      /features\.usernameChange is on, but the users of the guard .* sign in with their email \(username: "email"\)/,
     ],
     [
       'with the change of a username under another name that is the email',
       { ...rename, username: 'login', users: { provider: IdentifierProvider } },
-      /but the login of the users .* is their email/,
+      /sign in with their email \(username: "login"\)/,
     ],
     [
       'with the change of a username, and a provider that changes none',

@@ -180,10 +180,11 @@ const MISTAKES: readonly Mistake[] = [
   ['a name of a database of Redis', options({ redis: { url: 'redis://localhost/main' } }), 'redis.url (SVC_REDIS_URL) has a path that is not the number', 'redis://localhost:6379/0'],
   ['two stores', options({ redis: { url: 'redis://localhost' }, cache: {} }), 'redis.url (SVC_REDIS_URL) and cache are both set', 'Remove one of them'],
   ['no store in production', inProduction({}), 'Neither redis.url (SVC_REDIS_URL) nor cache is set', 'Set redis.url to the URL of your Redis'],
-  ['a variable of Redis that the options overwrite', overwritten({ SVC_REDIS_URL: 'redis://localhost' }, { redis: { url: undefined } }), 'SVC_REDIS_URL is set, but the options have no redis.url', 'they overwrite it'],
+  ['a variable of Redis that the options overwrite', overwritten({ SVC_REDIS_URL: 'redis://localhost' }, { redis: { url: undefined } }), 'SVC_REDIS_URL is set, but the options do not have its value', 'they overwrite it'],
   ['a cache that is no store', options({ cache: { stores: [{ store: new Map() }] } }), 'cache is no store: it has no method get', 'Set redis.url'],
   // Production
   ['the issuer of the example', inProduction({ issuer: undefined }), 'issuer (SVC_ISSUER) is the example', 'set it to the URL of your API'],
+  ['a variable that the options overwrite', overwritten({ SVC_ISSUER: 'https://a.example.org' }, { issuer: undefined }), 'SVC_ISSUER is set, but the options do not have its value', '...authOptionsFromEnv()'],
   ['the audience of the example', inProduction({ audience: undefined }), 'audience (SVC_AUDIENCE) has the example', 'set it to the URL of your API'],
   ['a cookie without TLS', inProduction({ cookie: { secure: false } }), 'cookie.secure (SVC_COOKIE_SECURE) is false', 'remove the option'],
   ['a wildcard origin in production', inProduction({ cookie: { origins: ['https://*.preview.example.com'] } }), 'cookie.origins (SVC_COOKIE_ORIGINS) has the wildcard', 'list each origin'],

@@ -1,10 +1,21 @@
+import type { AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleOptions } from './foundation/config/auth-options';
 import { CORE } from './foundation/config/core-options';
-import { optionsFromEnv } from './foundation/config/env';
+import { optionsFromEnv, withUnreadVariables } from './foundation/config/env';
+import { guardErrors } from './foundation/config/guard-isolation.policy';
+import { optionErrors, structureErrors } from './foundation/config/option-checks';
 import { optionsOf } from './foundation/config/option-table';
+import { isProduction } from './foundation/config/option-values.policy';
+import { readFlags, resolveOptions } from './foundation/config/resolve-options';
+import { unsafeValueErrors } from './foundation/config/unsafe-values';
+import { mailErrors, redisErrors, scheduleErrors } from './foundation/config/url-checks';
 import { FEATURES } from './features';
 import type { Type } from '@nestjs/common';
+import { loadMembers } from './foundation/realm/feature';
 import { type StoredEntity, dataOf } from './foundation/realm/feature-data';
+import { needErrors } from './foundation/realm/manifest.policy';
+import { type UserSource, userSources } from './foundation/realm/user-source';
+import { segmentsWithRoutesBelow } from './request/gates/library-routes';
 
 /** All options of the library, with those of all features. */
 export const OPTIONS = optionsOf([CORE, ...FEATURES]);
@@ -29,6 +40,62 @@ export function authOptionsFromEnv(
 ): AuthModuleOptions {
   return optionsFromEnv(OPTIONS, env, guard);
 }
+
+/** What is known of the options of a host without its application. */
+export interface CheckedOptions {
+  /** Undefined if options have a wrong name or type. */
+  readonly config?: AuthConfig;
+  /** Why the application must not start, each text with the correction. */
+  readonly errors: readonly string[];
+}
+
+/**
+ * Completes options with defaults, and checks them.
+ *
+ * @param errorsOf {@link valueErrors} for options that are not all of the application
+ * @throws AuthConfigError for two stores, or a store that is not named
+ */
+export function checkedOptions(given: AuthModuleOptions, errorsOf = configErrors): CheckedOptions {
+  const options = readFlags(given, OPTIONS);
+  const invalid = [structureErrors(options, OPTIONS), optionErrors(given, OPTIONS)].find(({ length }) => length);
+  if (invalid) return { errors: invalid };
+  const config = resolveOptions(given, OPTIONS);
+  loadMembers(FEATURES, (flag) => config.guards.some(({ features }) => features[flag]));
+  return { config, errors: errorsOf(config, isProduction()) };
+}
+
+/** Why an application must not start with a configuration, each text with the correction. */
+export function configErrors(config: AuthConfig, production: boolean): string[] {
+  const suffixes = FEATURES.flatMap(({ cookies = [] }) => cookies.map(({ suffix }) => suffix));
+  const names = config.guards.map(({ guard }) => guard);
+  const errors = [
+    ...guardErrors(config, names, suffixes, FEATURES, segmentsWithRoutesBelow(FEATURES)),
+    ...featureErrors(config, userSources(config.guards), production),
+    ...mailErrorsOfDefault(config, production),
+    ...scheduleErrors(config),
+  ];
+  return [...withUnreadVariables(errors, config, OPTIONS), ...valueErrors(config, production)];
+}
+
+/** The part of {@link configErrors} that is about values which variables can have. */
+export const valueErrors = (config: AuthConfig, production: boolean): string[] =>
+  withUnreadVariables([...redisErrors(config), ...unsafeValueErrors(config, production)], config, OPTIONS);
+
+/** The mails of an extra guard are checked at their first call. */
+const mailErrorsOfDefault = ({ guards, verifyOnly, encryption }: AuthConfig, production: boolean): string[] =>
+  guards.flatMap((guard) =>
+    guard.isDefault && !verifyOnly ? mailErrors(guard, encryption, production, FEATURES) : [],
+  );
+
+/** @param sources the source of users of each guard */
+export const featureErrors = (
+  config: AuthConfig,
+  sources: ReadonlyMap<string, UserSource>,
+  production: boolean,
+): string[] => [
+  ...needErrors(FEATURES, config),
+  ...FEATURES.flatMap((feature) => feature.configErrors?.(config, production, sources, FEATURES) ?? []),
+];
 
 /** The tables of the library. */
 export const TABLES: readonly StoredEntity[] = dataOf(FEATURES).flatMap(({ entities }) => entities);

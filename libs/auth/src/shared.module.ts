@@ -12,17 +12,12 @@ import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig, needsDatabase } from './foundation/config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
 import { unknownVariables } from './foundation/config/env';
-import { guardErrors } from './foundation/config/guard-isolation.policy';
-import { mailErrors, redisErrors } from './foundation/config/url-checks';
-import { optionErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
-import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { FEATURES } from './features';
-import { OPTIONS, authEntities } from './library-options';
+import { OPTIONS, authEntities, checkedOptions, featureErrors } from './library-options';
 import { Texts } from './foundation/languages/texts';
 import { MANIFESTS } from './foundation/realm/feature';
-import { manifestErrors, needErrors } from './foundation/realm/manifest.policy';
-import { resolveOptions } from './foundation/config/resolve-options';
+import { manifestErrors } from './foundation/realm/manifest.policy';
 import { AuthConfigError } from './foundation/platform/errors';
 import { BackgroundWork } from './foundation/platform/deadline';
 import { AuthEvents } from './foundation/platform/auth-events';
@@ -42,7 +37,7 @@ import { PasswordHasher } from './identity/password/password-hasher';
 import { rowsIn } from './identity/users/user-rows';
 import { createHashQueue, HashQueue } from './identity/password/hash-queue';
 import { SecurityLog } from './foundation/observability/security-log';
-import { operationErrors, segmentsWithRoutesBelow } from './request/gates/library-routes';
+import { operationErrors } from './request/gates/library-routes';
 import { GateRefusalLog } from './request/gates/request-log';
 import { TransportErrors } from './request/gates/transport-errors';
 import { Realms } from './foundation/realm/realm';
@@ -130,45 +125,19 @@ const poolProvider = (pool: AuthStructure['pool']): Provider =>
     ? hostProvider(POSTGRES_POOL, pool!)
     : { provide: POSTGRES_POOL, useValue: pool || null };
 
-const cookieSuffixes = (): string[] => FEATURES.flatMap(({ cookies = [] }) => cookies.map(({ suffix }) => suffix));
-
 /** Completes the options with defaults. @throws AuthConfigError for unsafe options */
 function checkedConfig(options: AuthModuleOptions): AuthConfig {
-  const invalid = optionErrors(options, OPTIONS);
-  if (invalid.length) throw new AuthConfigError(invalid.join('\n'));
-  const config = resolveOptions(options, OPTIONS);
-  for (const text of unknownVariables(
-    config.guards.map(({ guard }) => guard),
-    OPTIONS,
-  ))
-    new Logger('Auth').warn(text);
-  const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
-  const problems = [
-    ...guardErrors(config, names, cookieSuffixes(), FEATURES, segmentsWithRoutesBelow(FEATURES)),
-    ...featureErrors(config, userSources(config.guards)),
-    ...mailErrorsOfDefault(config),
-    ...redisErrors(config),
-    ...unsafeValueErrors(config, isProduction()),
-  ];
-  if (problems.length) throw new AuthConfigError(problems.join('\n'));
+  const { config, errors } = checkedOptions(options);
+  const names = config?.guards.map(({ guard }) => guard) ?? [];
+  for (const text of config ? unknownVariables(names, OPTIONS) : []) new Logger('Auth').warn(text);
+  if (errors.length || !config) throw new AuthConfigError(errors.join('\n'));
   return config;
 }
-
-/** The mails of an extra guard are checked at their first call. */
-const mailErrorsOfDefault = ({ guards, verifyOnly, encryption }: AuthConfig): string[] =>
-  guards.flatMap((guard) =>
-    guard.isDefault && !verifyOnly ? mailErrors(guard, encryption, isProduction(), FEATURES) : [],
-  );
-
-const featureErrors = (config: AuthConfig, sources: ReadonlyMap<string, UserSource>): string[] => [
-  ...needErrors(FEATURES, config),
-  ...FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources, FEATURES) ?? []),
-];
 
 /** The source of users of each guard. @throws AuthConfigError for options that are unsafe with two entities of one table */
 function checkedSources(config: AuthConfig, database: Database): ReadonlyMap<string, UserSource> {
   const sources = userSources(config.guards, rowsIn(database));
-  const problems = featureErrors(config, sources);
+  const problems = featureErrors(config, sources, isProduction());
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return sources;
 }
@@ -176,9 +145,6 @@ function checkedSources(config: AuthConfig, database: Database): ReadonlyMap<str
 /** The database is that of the option pool, otherwise of the host's data source. A service that only verifies needs none. */
 function databaseProviders(structure: AuthStructure): Provider[] {
   const { pool, dataSource } = structure;
-  if (pool && dataSource !== undefined) {
-    throw new AuthConfigError('The options pool and dataSource name two places for the tables. Set one of them.');
-  }
   const typeOrm = pool ? undefined : nestTypeOrm();
   const token = typeOrm?.getDataSourceToken(dataSource) as InjectionToken | undefined;
   const inject = [POSTGRES_POOL, ...(token ? [{ token, optional: true }] : [])];

@@ -27,8 +27,8 @@ function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): 
     users instanceof identity.TypeormUserProvider ? users.isIdentifiedByEmail : !identity.overrides(users, 'emailOf');
   if (username === 'email' || isEmail)
     return [
-      `features.usernameChange is on, but the ${username} of the users of the guard "${guard.guard}" is their email, which is ` +
-        `changed with a mailed link. Use ${decidedBy.changesEmails}. If users have both, give the entity a column email, or ` +
+      `features.usernameChange is on, but the users of the guard "${guard.guard}" sign in with their email (username: ` +
+        `"${username}"), which is changed with a mailed link. Use ${decidedBy.changesEmails}. If users have both, give the entity a column email, or ` +
         'implement emailOf in your UserProvider.',
     ];
   return [

@@ -1,4 +1,5 @@
-import { AuthConfigError } from '../platform/errors';
+import { AuthConfigError, unreadVariable } from '../platform/errors';
+import type { AuthConfig } from './auth-config';
 import type { AuthModuleOptions } from './auth-options';
 import type { OptionSpec, KnownOptions } from './option-table';
 import { accepted, nearest, readFlag, readNumber } from './option-values.policy';
@@ -69,6 +70,34 @@ export function unknownVariables(
       const closest = nearest(name, known);
       return `${name} is not a variable of @svc/auth, and has no effect.${closest ? ` The nearest known name is ${closest}.` : ''}`;
     });
+}
+
+/** An option of the default guard with its variable, in an error: `issuer (SVC_ISSUER)`. */
+const NAMED = /(?<![\w.])([a-zA-Z.]+) \((SVC_\w+)\)/g;
+
+/**
+ * Returns errors of a configuration, with a remark in each that names a variable which is set, while its option has another
+ * value: setting the variable is not the correction.
+ */
+export function withUnreadVariables(
+  errors: readonly string[],
+  config: AuthConfig,
+  { byName }: KnownOptions,
+  env: Env = process.env,
+): string[] {
+  const values: unknown = { ...config, ...config.guards.at(-1) };
+  const isUnread = (option = '', variable = ''): boolean => {
+    const [spec, text = ''] = [byName.get(option), env[variable]];
+    const value = option
+      .split('.')
+      .reduce((block, key) => (block as Record<string, unknown> | undefined)?.[key], values);
+    return spec !== undefined && text.trim() !== '' && JSON.stringify(parsed(spec, text)) !== JSON.stringify(value);
+  };
+  return errors.map((error) => {
+    const named = [...error.matchAll(NAMED)].filter(([, option, variable]) => isUnread(option, variable));
+    const variables = new Set(named.map(([, , variable = '']) => variable));
+    return [error, ...[...variables].map((variable) => `${unreadVariable(variable)}.`)].join(' ');
+  });
 }
 
 /** The error of a boolean or a number. `named` is the full name of the option. */

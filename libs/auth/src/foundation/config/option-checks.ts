@@ -77,14 +77,16 @@ const NOT_AWAITED = ['cache', 'stores', 'keys.jwks'];
  * errors of the options, if one of these has a wrong type.
  */
 export function structureErrors(
-  structure: { guards?: unknown; routes?: boolean; verifyOnly?: boolean },
+  structure: { guards?: unknown; routes?: boolean; verifyOnly?: boolean; pool?: unknown; dataSource?: unknown },
   known: KnownOptions,
 ): string[] {
-  const { guards, routes, verifyOnly } = structure;
+  const { guards, routes, verifyOnly, pool, dataSource } = structure;
   if (routes === true && verifyOnly === true)
     return [
       'routes and verifyOnly are both true, but a service that only verifies mounts no routes. Remove one of them.',
     ];
+  if (pool && dataSource !== undefined)
+    return ['The options pool and dataSource name two places for the tables. Set one of them.'];
   const blocks = [structure, ...(isObject(guards) ? Object.values(guards) : [])] as Record<string, unknown>[];
   const isWrong = blocks.some((block) =>
     MOUNTED.some((option) => block?.[option] !== undefined && typeFault(known.byName.get(option)!, block[option])),

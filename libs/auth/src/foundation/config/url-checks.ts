@@ -178,6 +178,14 @@ export function redisErrors({ redis: { url, ...others } }: Pick<AuthConfig, 'red
   ].filter((text): text is string => typeof text === 'string');
 }
 
+/** Returns the error of a schedule where there is nothing to prune. */
+export const scheduleErrors = ({ verifyOnly, retention }: Pick<AuthConfig, 'verifyOnly' | 'retention'>): string[] =>
+  verifyOnly && retention.schedule
+    ? [
+        'retention.schedule (SVC_PRUNE_SCHEDULE) is set, but a service that only verifies tokens (verifyOnly) prunes no rows. Remove it, and set it at the issuer.',
+      ]
+    : [];
+
 /** Returns the configuration errors of `keys.jwks` and `keys.discovery`, each with its correction. */
 export const keySetErrors = ({ guards, verifyOnly }: AuthConfig, production: boolean): string[] => [
   ...guards.flatMap((guard) => (guard.keys.jwks === undefined ? [] : jwksErrors(guard, verifyOnly, production))),

@@ -232,6 +232,10 @@ export class StoreUnavailable extends AuthException {
   }
 }
 
+/** Why a variable that is set has no effect: it belongs to a block that the options replace, for example. */
+export const unreadVariable = (variable: string): string =>
+  `${variable} is set, but the options do not have its value: they overwrite it, or do not read it with ...authOptionsFromEnv()`;
+
 /** An error in the configuration, found at startup where possible. The message names the option and the correction. */
 export class AuthConfigError extends Error {
   override readonly name = 'AuthConfigError';

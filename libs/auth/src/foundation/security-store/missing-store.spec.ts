@@ -7,7 +7,7 @@ describe('the reason why there is no shared store', () => {
     [{ REDIS_URL: 'redis://localhost' }, /^Neither redis\.url \(SVC_REDIS_URL\) nor cache is set$/],
     [
       { SVC_REDIS_URL: 'redis://:password@localhost' },
-      /^SVC_REDIS_URL is set, but the options have no redis\.url: they/,
+      /^SVC_REDIS_URL is set, but the options do not have its value: /,
     ],
   ])('of %j', (env, expected) => {
     expect(missingStore(env)).toMatch(expected);

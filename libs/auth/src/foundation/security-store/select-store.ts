@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { AuthConfigError } from '../platform/errors';
+import { AuthConfigError, unreadVariable } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
@@ -30,22 +30,29 @@ export async function selectStore(
   production: boolean,
   own = new OwnRedis(),
 ): Promise<SecurityStore> {
-  const { store: source } = choice;
-  const store = await storeOf(choice, clock, own);
-  if (store.shared) return store;
-  const problem = source
-    ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
-    : `${missingStore()}. A revocation would apply only to this process`;
-  if (production) throw new AuthConfigError(`${problem}. ${CURE}`);
-  new Logger('Auth').warn(`${problem}. This is allowed in development only: in production the module does not start.`);
+  const store = await createdStore(choice, clock, own);
+  const problem = unshared(store, choice, production);
+  if (problem && production) throw new AuthConfigError(problem);
+  if (problem) new Logger('Auth').warn(problem);
   return store;
 }
 
-/** Why the store is not a shared one. A variable has no effect where the options replace the block that it belongs to. */
+/** What is wrong with a store that is not shared, for the environment; undefined for a shared one. */
+export function unshared(
+  store: SecurityStore,
+  { store: source }: Pick<StoreChoice, 'store'>,
+  production: boolean,
+): string | undefined {
+  if (store.shared) return undefined;
+  const problem = source
+    ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
+    : `${missingStore()}. A revocation would apply only to this process`;
+  return `${problem}. ${production ? CURE : 'This is allowed in development only: in production the module does not start.'}`;
+}
+
+/** Why there is no shared store. */
 export const missingStore = (env: Readonly<Record<string, string | undefined>> = process.env): string =>
-  env.SVC_REDIS_URL?.trim()
-    ? 'SVC_REDIS_URL is set, but the options have no redis.url: they overwrite it, or do not read it by authOptionsFromEnv()'
-    : 'Neither redis.url (SVC_REDIS_URL) nor cache is set';
+  env.SVC_REDIS_URL?.trim() ? unreadVariable('SVC_REDIS_URL') : 'Neither redis.url (SVC_REDIS_URL) nor cache is set';
 
 const CURE =
   'Set redis.url to the URL of your Redis, such as redis://localhost:6379, or cache to a cache-manager cache on Redis, a ' +
@@ -65,14 +72,19 @@ export async function openStore(
 ): Promise<void> {
   await own.open();
   try {
-    const problem = await storeProblem(store, storeTimeoutMs);
-    if (problem) throw new AuthConfigError(`cache is no store: it ${problem}. ${CURE}`);
+    await refuseFaulty(store, storeTimeoutMs);
     if (production) await refuseEviction(store);
   } catch (error) {
     // An application that does not start is not shut down either.
     await own.onApplicationShutdown();
     throw error;
   }
+}
+
+/** @throws AuthConfigError for a store that does not store */
+export async function refuseFaulty(store: SecurityStore, timeoutMs: number): Promise<void> {
+  const problem = await storeProblem(store, timeoutMs);
+  if (problem) throw new AuthConfigError(`cache is no store: it ${problem}. ${CURE}`);
 }
 
 /** The library detects the loss of all data, but not the loss of single entries. */
@@ -83,7 +95,8 @@ async function refuseEviction(store: SecurityStore): Promise<void> {
   if (problem) new Logger('Auth').warn(problem);
 }
 
-async function storeOf(
+/** The store of the options. @throws AuthConfigError for a client or a cache that cannot be used */
+export async function createdStore(
   { store, redis, storeTimeoutMs, keyPrefix }: StoreChoice,
   clock: Clock,
   own: OwnRedis,

@@ -3,16 +3,14 @@ import { dirname, join } from 'node:path';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { unknownVariables } from '../../foundation/config/env';
 import { isProduction } from '../../foundation/config/option-values.policy';
-import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
-import { keySetErrors, mailErrors } from '../../foundation/config/url-checks';
-import { FEATURES } from '../../features';
-import { OPTIONS } from '../../library-options';
+import { OPTIONS, configErrors } from '../../library-options';
 import { withTimeout } from '../../foundation/platform/deadline';
 import type { Database } from '../../foundation/platform/database';
 import type { Mailer } from '../../foundation/ports/mail';
 import type { RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
 import { missingStore } from '../../foundation/security-store/select-store';
 import type { Keyring } from '../../identity/tokens/keyring';
+import { refuseSchedule } from '../retention/prune-schedule';
 
 /** The result of one check. */
 export interface Finding {
@@ -85,7 +83,7 @@ export function runtimeChecks(): Finding[] {
 export const OPTION_CHECKS: Readonly<
   Record<string, (subject: WithOptions) => UnnamedFinding[] | Promise<UnnamedFinding[]>>
 > = {
-  options: ({ config }) => [ok(`Guards: ${namesOf(config).join(', ')}.`)],
+  options: ({ config }) => [scheduleFault(config) ?? ok(`Guards: ${namesOf(config).join(', ')}.`)],
   variables: ({ config }) => unknownVariables(namesOf(config), OPTIONS, process.env).map((text) => warning(text)),
   keys: keyChecks,
   jwks: publishedKeys,
@@ -94,6 +92,15 @@ export const OPTION_CHECKS: Readonly<
   mail: mailChecks,
   production: productionChecks,
 };
+
+function scheduleFault({ retention: { schedule } }: AuthConfig): UnnamedFinding | undefined {
+  try {
+    if (schedule) refuseSchedule(schedule);
+    return undefined;
+  } catch (failure) {
+    return error((failure as Error).message);
+  }
+}
 
 const namesOf = ({ guards }: AuthConfig): string[] => guards.map(({ guard }) => guard);
 
@@ -118,7 +125,8 @@ function keyChecks(subject: WithOptions): Promise<UnnamedFinding[]> {
     }
     if (algorithm === 'HS256') {
       const former = previousSecrets.length ? `, and ${previousSecrets.length} former secrets` : '';
-      return ok(`${of} with a secret of ${Buffer.byteLength(secret) * 8} bits${former}.`);
+      const hex = /^[\da-f]+$/i.test(secret) ? `, which is hexadecimal and has at most ${secret.length * 4} bits` : '';
+      return ok(`${of} with a secret of ${secret.length} characters${hex}${former}.`);
     }
     const { keys } = keyring.jwks();
     return ok(
@@ -263,15 +271,8 @@ async function mailChecks({ config: { guards } }: WithOptions): Promise<UnnamedF
 /** What would refuse the start in production, while the process is not in production. */
 function productionChecks({ config }: WithOptions): UnnamedFinding[] {
   if (isProduction()) return [ok('NODE_ENV is production: its rules applied.')];
-  const errorsFor = (inProduction: boolean): string[] => [
-    ...unsafeValueErrors(config, inProduction),
-    ...keySetErrors(config, inProduction),
-    ...config.guards.flatMap((guard) =>
-      guard.isDefault && !config.verifyOnly ? mailErrors(guard, config.encryption, inProduction, FEATURES) : [],
-    ),
-  ];
-  const now = errorsFor(false);
-  const later = errorsFor(true).filter((text) => !now.includes(text));
+  const now = configErrors(config, false);
+  const later = configErrors(config, true).filter((text) => !now.includes(text));
   const stores = config.store || config.redis.url ? [] : [`${missingStore()}.`];
   const texts = [...later, ...stores];
   if (!texts.length) return [ok('NODE_ENV is not production; its rules find nothing more.')];

@@ -63,6 +63,59 @@ describe('svc-auth doctor, on the configuration', () => {
     server.close();
   });
 
+  const LINK = { encryption: { key: SECRET.toUpperCase() }, passwordReset: { url: 'http://app.example.com' } };
+  const MAILER = '{ mailer: { send: async () => null } }';
+
+  it.each<[string, string, RegExp]>([
+    ['a feature without what it needs', '{ features: { emailChange: true } }', /options: .*emailChange needs/],
+    [
+      'a guard without users',
+      "{ guards: { admin: { audience: 'a', path: 'admin' } } }",
+      /options: guards\.admin\.users is/,
+    ],
+    ['a cache that is a URL', "{ cache: 'redis://localhost' }", /options: cache is a URL\./],
+    ['a cache that stores nothing', '{ cache: { get() {}, set() {}, del() {} } }', /options: cache is no store/],
+    [
+      'a mailed link over http',
+      `{ ...${JSON.stringify(LINK)}, mail: ${MAILER} }`,
+      /options: passwordReset\.url .*http/,
+    ],
+    [
+      'refresh tokens without a root',
+      "{ algorithm: 'ES256', secret: undefined }",
+      /options: .*has no secret from which/,
+    ],
+    [
+      'a schedule where only tokens are verified',
+      "{ verifyOnly: true, retention: { schedule: '1 1 * * *' } }",
+      /options: retention\.schedule \(SVC_PRUNE_SCHEDULE\) is set, but .*verifyOnly/,
+    ],
+    ['a schedule that is none', "{ retention: { schedule: 'nightly' } }", /options: retention\.schedule .*no cron/],
+    ['two places for the tables', "{ pool: {}, dataSource: 'x' }", /options: The options pool and dataSource/],
+    [
+      'a variable that the options do not read',
+      '{ issuer: process.env.SVC_ISSUER && undefined }',
+      /options: issuer .*is the example.* SVC_ISSUER is set, but the options do not have its value: .*authOptionsFromEnv/,
+    ],
+  ])('reports %s in a file of options, as the start does', async (_, options, text) => {
+    place.write('DATABASE_URL=\nSVC_ISSUER=https://a.example.org\n');
+    place.write(
+      `exports.default = { secret: '${SECRET}', users: { provider: class {} }, ...${options} };`,
+      'options.js',
+    );
+    const args = ['doctor', 'options.js', '--json'];
+    const main = (): Promise<unknown> => {
+      process.env.NODE_ENV = 'production';
+      return runCli(args);
+    };
+    const { checks } = JSON.parse((await runInProcess(main, args, place)).stdout) as { checks: Finding[] };
+    const errors = checks
+      .filter(({ status }) => status === 'error')
+      .map(({ check, message }) => `${check}: ${message}`);
+    expect(errors).toContainEqual(expect.stringMatching(text));
+    expect(checks).toContainEqual(expect.objectContaining({ check: 'start', status: 'skipped' }));
+  });
+
   it('prints one line for all checks that one failure prevents, and lists each of them in JSON', async () => {
     place.write('exports.default = { secret: 7, users: {} };', 'options.js');
     const { stdout } = await run();

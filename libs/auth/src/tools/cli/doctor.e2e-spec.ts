@@ -200,8 +200,6 @@ describeWithOwnRedis('svc-auth doctor', () => {
       expect.stringMatching(
         /^error tables: The table svc_sessions is missing: CreateSvcSessions\d+ of authMigrations\.[^]*The table people is missing: a migration of your own[^]*migration:run/,
       ),
-      expect.stringMatching(/^warning indexes: operators\.email has no index/),
-      expect.stringMatching(/^warning indexes: people\.email has no index/),
     ]);
     await own.drop();
   });
@@ -376,7 +374,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
 
   it('keeps its findings if a check fails', async () => {
     place.write(
-      `const cache = { masters: [{}], getSlotMaster: () => null, sendCommand: async () => null, isOpen: true,
+      `const cache = { on() {}, masters: [{}], getSlotMaster: () => null, sendCommand: async () => null, isOpen: true,
          nodeClient: async () => { throw new Error('no node'); } };
        const { clusterStore } = require(${JSON.stringify(CLUSTER)});
        exports.default = { secret: '${SECRET}', users: {}, cache: clusterStore(cache) };`,
@@ -448,7 +446,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
     it('checks the options that a file exports, also by a function', async () => {
       place.write("exports.default = async () => ({ algorithm: 'RS256', users: {}, audience: [] });", 'options.js');
       const found = await report('options.js');
-      expect(problemsOf(found)[0]).toMatch(/^error keys: keys\.active \(SVC_ACTIVE_KID\)/);
+      expect(problemsOf(found)).toContainEqual(expect.stringMatching(/^error keys: keys\.active \(SVC_ACTIVE_KID\)/));
     });
 
     it('names the guard of each key, also beside a guard with an invalid key pair', async () => {
@@ -460,7 +458,9 @@ describeWithOwnRedis('svc-auth doctor', () => {
       const ofKeys = checks
         .filter(({ check, status }) => check === 'keys' && status === 'ok')
         .map(({ message }) => message);
-      expect(ofKeys).toEqual(['The guard "staff" uses HS256 with a secret of 512 bits.']);
+      expect(ofKeys).toEqual([
+        'The guard "staff" uses HS256 with a secret of 64 characters, which is hexadecimal and has at most 256 bits.',
+      ]);
     });
 
     it('prints a result for options that contradict each other', async () => {

@@ -1,25 +1,23 @@
 import { writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
-import { optionErrors } from '../../foundation/config/option-checks';
-import { isProduction } from '../../foundation/config/option-values.policy';
-import { resolveOptions } from '../../foundation/config/resolve-options';
-import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
 import { redisErrors } from '../../foundation/config/url-checks';
-import { OPTIONS, authOptionsFromEnv } from '../../library-options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
-import { optionalPeer } from '../../foundation/platform/optional-peer';
-import { connectedOn } from '../../foundation/platform/postgres-pool';
 import { Realms } from '../../foundation/realm/realm';
 import { OwnRedis } from '../../foundation/security-store/own-redis';
 import { redisClientOf } from '../../foundation/security-store/first-connection';
 import { type RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
 import { Keyring } from '../../identity/tokens/keyring';
 import { RemoteKeys, keySetSource } from '../../identity/tokens/remote-keys';
-import { authEntities } from '../../library-options';
+import {
+  type CheckedOptions,
+  authOptionsFromEnv,
+  checkedOptions,
+  configErrors,
+  valueErrors,
+} from '../../library-options';
 import { closed } from '../console/application';
 import { CommandRefused } from '../console/command';
 import { distanceChecks } from './distance-checks';
@@ -39,7 +37,7 @@ import {
 import { DatabaseDown, type Exported, type LogLine, exportedBy, fileOfHost, startHostOf } from './host';
 import { Crash, HostWatch, messageOf } from './host-watch';
 import { Secrets } from './secrets';
-import { databaseChecks, databaseFailure, redisChecks } from './store-checks';
+import { connected, databaseChecks, databaseFailure, redisChecks, storeFindings } from './store-checks';
 
 export interface DoctorArguments {
   readonly file?: string;
@@ -157,7 +155,12 @@ function notRun(findings: readonly Finding[], { config, url }: Subject): Finding
   const refused = 'the application does not start, or its options are refused.';
   const reasons: [isGiven: boolean, checks: string[], reason: string, cure?: string][] = [
     [!config, named, refused],
-    [!config, ['redis'], 'its address is not known.', 'Correct the errors, or set REDIS_URL for this command.'],
+    [
+      !config,
+      ['redis'],
+      'its address is not known.',
+      `Correct the errors${process.env.REDIS_URL ? '' : ', or set REDIS_URL for this command'}.`,
+    ],
     [isAway('postgres'), ['tables', 'indexes', 'hashes', 'emails'], 'there is no connection to PostgreSQL.'],
     [isAway('postgres') || isAway('redis'), ['clocks', 'distance'], 'no store has answered.'],
   ];
@@ -237,7 +240,7 @@ async function ofApplication(
 }
 
 /** Their own checks report these. */
-const REPORTED_ELSEWHERE = /^(The database has not all|Neither redis\.url|cache is not a shared|Redis does not report)/;
+const REPORTED_ELSEWHERE = /^(The database has not all|Neither redis\.url|Redis does not report)/;
 
 const warningsIn = (lines: readonly LogLine[]): UnnamedFinding[] =>
   lines
@@ -263,41 +266,44 @@ const optionErrorsIn = (texts: readonly string[]): Finding[] =>
 
 const errorsIn = (failure: unknown): Finding[] => optionErrorsIn(messageOf(failure).split('\n'));
 
-interface Resolved {
+interface Resolved extends Partial<CheckedOptions> {
   readonly options?: AuthModuleOptions;
-  readonly config?: AuthConfig;
 }
 
 /** The configuration of options, and their errors: because of some of them there is none. */
-function resolved(read: () => AuthModuleOptions): Resolved & { readonly errors: Finding[] } {
+function resolved(read: () => AuthModuleOptions, errorsOf: typeof configErrors): Resolved & { found: Finding[] } {
   let options: AuthModuleOptions | undefined;
   try {
     options = read();
-    const errors = optionErrors(options, OPTIONS);
-    if (errors.length) return { options, errors: optionErrorsIn(errors) };
-    const config = resolveOptions(options, OPTIONS);
-    return {
-      options,
-      config,
-      errors: optionErrorsIn([...redisErrors(config), ...unsafeValueErrors(config, isProduction())]),
-    };
+    const { config, errors } = checkedOptions(options, errorsOf);
+    return { options, config, found: optionErrorsIn(errors) };
   } catch (failure) {
-    return { options, errors: errorsIn(failure) };
+    return { options, found: errorsIn(failure) };
   }
 }
+
+/** What the options do not show. */
+const UNSEEN = {
+  file: "the start itself: its tables, its UserProvider, its other modules, and Redis' answers to the library.",
+  environment: 'the options that the code sets, such as users, mail.mailer and hooks, and what they need.',
+};
 
 /**
  * Examines options without an application, and opens their stores: the Redis of the options, and the database of
  * `DATABASE_URL`.
  *
- * @param isAll whether the options are all options of the application; otherwise their own errors are not reported, and Redis
- * can be that of `REDIS_URL`
+ * @param isAll whether the options are all options of the application; otherwise their own errors are not reported. Without
+ * a configuration of the application, Redis can be that of `REDIS_URL`
  */
 async function ofOptions(read: () => AuthModuleOptions, file: string | undefined, isAll: boolean): Promise<Examined> {
-  const { options, config, errors } = resolved(read);
-  const before = isAll ? errors : [];
+  const { options, config, found: errors } = resolved(read, file && isAll ? configErrors : valueErrors);
+  const unseen = skipped(
+    `Not checked here: ${file ? UNSEEN.file : UNSEEN.environment}`,
+    'Name the compiled root module of the application.',
+  );
+  const before = isAll ? [...errors, ...found('start', unseen)] : [];
   const own = new OwnRedis();
-  const redis = await opened({ options, config }, own, before, isAll ? undefined : process.env.REDIS_URL);
+  const redis = await opened({ options, config }, own, before, isAll && config ? undefined : process.env.REDIS_URL);
   const postgres = await connected(process.env.DATABASE_URL, before);
   const subject: Subject = {
     file,
@@ -323,11 +329,15 @@ async function opened(
   before: Finding[],
   usual?: string,
 ): Promise<RedisSource | StoreFactory | undefined> {
-  if (config?.store) return redisIn(config.store);
+  if (config?.store) {
+    const findings = await storeFindings(config).catch(errorsIn);
+    before.push(...findings);
+    return findings.some(({ status }) => status === 'error') ? undefined : redisIn(config.store);
+  }
   const { SVC_REDIS_URL: url, SVC_REDIS_USERNAME: username, SVC_REDIS_PASSWORD: password } = process.env;
   const given = (options ? options.redis : { url, username, password }) ?? {};
-  const redis = { ...given, url: given.url ?? usual };
-  if (!redis.url || options?.cache || redisErrors({ redis }).length) return undefined;
+  const redis = { ...given, url: (options?.cache ? undefined : given.url) ?? usual };
+  if (!redis.url || redisErrors({ redis }).length) return undefined;
   try {
     own.create({ ...redis, url: redis.url });
     await own.open();
@@ -335,32 +345,6 @@ async function opened(
     before.push(...found('redis', error(messageOf(failure))));
   }
   return own.connected;
-}
-
-/** A connection to the database of `DATABASE_URL`, with a pool that the caller ends. */
-interface OpenPostgres {
-  readonly pool: { end(): Promise<void> };
-  readonly source: DataSource;
-}
-
-async function connected(url: string | undefined, before: Finding[]): Promise<OpenPostgres | undefined> {
-  if (!url) {
-    before.push(...found('postgres', skipped('DATABASE_URL is not set, so PostgreSQL is not checked.')));
-    return undefined;
-  }
-  const pg = optionalPeer<typeof import('pg')>('pg');
-  if (!pg) {
-    before.push(...found('postgres', skipped('The package pg is not installed, so PostgreSQL is not checked.')));
-    return undefined;
-  }
-  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5000 });
-  try {
-    return { pool, source: await connectedOn(pool, authEntities) };
-  } catch (failure) {
-    await pool.end().catch(() => undefined);
-    before.push(...databaseFailure(failure as Error));
-    return undefined;
-  }
 }
 
 function keyringsOf({ guards, storeTimeoutMs }: AuthConfig, before: Finding[]): (Keyring | undefined)[] {

@@ -37,7 +37,13 @@ const linesOf = (text: string): string[] =>
 describe('svc-auth init', () => {
   let place: WorkingDirectory;
 
-  const run = (...args: string[]): Promise<Ended> => runInProcess(() => runCli(['init', ...args]), args, place);
+  const run = (...args: string[]): Promise<Ended> => {
+    const main = (): Promise<unknown> => {
+      process.env.USER = 'ada';
+      return runCli(['init', ...args]);
+    };
+    return runInProcess(main, args, place);
+  };
   const read = (file: string): string => readFileSync(place.path(file), 'utf8');
 
   /** An application as `nest new` generates it. */
@@ -65,7 +71,7 @@ describe('svc-auth init', () => {
     const written = linesOf(read('src/app.module.ts').replaceAll(/'(\.\/[\w.]+)'/g, "'$1.js'"));
     expect(written.filter((line) => !besides.test(line))).toEqual(linesOf(shown('src/app.module.ts')));
     expect(parseEnv(read('.env'))).toEqual({
-      DATABASE_URL: 'postgres://localhost/hello',
+      DATABASE_URL: 'postgres://ada@localhost/hello',
       REDIS_URL: 'redis://localhost:6379',
       SVC_SECRET: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
@@ -181,7 +187,7 @@ describe('svc-auth init', () => {
     place.write('# mine\nSVC_SECRET=kept\nDATABASE_URL=\n');
     await run();
     expect(read('.env')).toBe(
-      '# mine\nSVC_SECRET=kept\nDATABASE_URL=postgres://localhost/hello\nREDIS_URL=redis://localhost:6379\n',
+      '# mine\nSVC_SECRET=kept\nDATABASE_URL=postgres://ada@localhost/hello\nREDIS_URL=redis://localhost:6379\n',
     );
   });
 
@@ -201,7 +207,7 @@ describe('svc-auth init', () => {
     newApplication();
     place.write('PAYMENT_KEY=sk_live_0123\nSVC_SECRET = of-the-application\nDATABASE_URL= # formerly db-password\n');
     const { stdout } = await run('--dry-run');
-    expect(stdout).toContain('\n+DATABASE_URL=postgres://localhost/hello\n');
+    expect(stdout).toContain('\n+DATABASE_URL=postgres://ada@localhost/hello\n');
     for (const text of ['PAYMENT_KEY', 'sk_live_0123', 'of-the-application', 'db-password'])
       expect(stdout).not.toContain(text);
   });

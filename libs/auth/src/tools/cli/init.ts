@@ -229,7 +229,7 @@ const endOf = (text: string): string => (/from '\.\/[^']*\.js'/.test(text) ? '.j
 function envEdit(file: string): Edit {
   const before = textOf(file);
   const variables: readonly (readonly [string, () => string])[] = [
-    ['DATABASE_URL', () => `postgres://localhost/${databaseName()}`],
+    ['DATABASE_URL', () => `postgres://${databaseUser()}localhost/${databaseName()}`],
     ['REDIS_URL', () => 'redis://localhost:6379'],
     ['SVC_SECRET', newSecret],
   ];
@@ -254,6 +254,9 @@ function manifest(): {
 }
 
 const databaseName = (): string => manifest().name?.replace(/^.*\//, '').replaceAll(/\W/g, '_') || 'app';
+
+/** The account of PostgreSQL that `createdb` uses, too. Without a name in the URL, the driver finds none in a container. */
+const databaseUser = ({ USER } = process.env): string => (USER ? `${encodeURIComponent(USER)}@` : '');
 
 /**
  * The env file must not be committed. Without a `.gitignore` in this folder, too: a folder above can be the repository.

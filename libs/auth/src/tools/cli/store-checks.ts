@@ -1,16 +1,29 @@
+import type { DataSource } from 'typeorm';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { redisRefusal } from '../../foundation/platform/errors';
-import { hasPeer } from '../../foundation/platform/optional-peer';
-import { isOnPool } from '../../foundation/platform/postgres-pool';
+import { hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
+import { connectedOn, isOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisSource, StoreFactory, onMaster } from '../../foundation/security-store/redis-client';
-import { missingStore } from '../../foundation/security-store/select-store';
+import { redisClientOf } from '../../foundation/security-store/first-connection';
+import { OwnRedis } from '../../foundation/security-store/own-redis';
+import { createdStore, missingStore, refuseFaulty, unshared } from '../../foundation/security-store/select-store';
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
 import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
-import { TABLES } from '../../library-options';
-import { ANSWER_MS, type Finding, type Subject, type UnnamedFinding, error, found, ok, warning } from './config-checks';
+import { TABLES, authEntities } from '../../library-options';
+import {
+  ANSWER_MS,
+  type Finding,
+  type Subject,
+  type UnnamedFinding,
+  error,
+  found,
+  ok,
+  skipped,
+  warning,
+} from './config-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { emailChecks, hashChecks, idChecks, identifierChecks, userRights } from './user-checks';
 
@@ -35,6 +48,33 @@ const CURES: readonly (readonly [RegExp, string])[] = [
   [/database ".*" does not exist|3D000/, 'Create the database with createdb, or correct its name in DATABASE_URL.'],
   [/certificate|SSL/i, 'Correct the TLS settings of the data source (ssl).'],
 ];
+
+/** A connection to the database of `DATABASE_URL`, with a pool that the caller ends. */
+interface OpenPostgres {
+  readonly pool: { end(): Promise<void> };
+  readonly source: DataSource;
+}
+
+/** Connects to a database, or adds why not to the findings. */
+export async function connected(url: string | undefined, before: Finding[]): Promise<OpenPostgres | undefined> {
+  if (!url) {
+    before.push(...found('postgres', skipped('DATABASE_URL is not set, so PostgreSQL is not checked.')));
+    return undefined;
+  }
+  const pg = optionalPeer<typeof import('pg')>('pg');
+  if (!pg) {
+    before.push(...found('postgres', skipped('The package pg is not installed, so PostgreSQL is not checked.')));
+    return undefined;
+  }
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5000 });
+  try {
+    return { pool, source: await connectedOn(pool, authEntities) };
+  } catch (failure) {
+    await pool.end().catch(() => undefined);
+    before.push(...databaseFailure(failure as Error));
+    return undefined;
+  }
+}
 
 /** The server, the tables, the indexes, the rights and the clock of PostgreSQL. */
 export async function databaseChecks({ database, config }: Subject): Promise<Finding[]> {
@@ -179,6 +219,16 @@ async function clockCheck(
   const cure = 'Synchronize both machines with NTP: tokens and sessions have times of both.';
   if (least > leeway * 1000) return found('clocks', error(`${message} The option leeway allows ${leeway} s.`, cure));
   return found('clocks', least > NOTABLE_MS ? warning(message, cure) : ok(message));
+}
+
+/** What the start finds wrong with the option `cache`. @throws AuthConfigError for one that cannot be used */
+export async function storeFindings(config: AuthConfig): Promise<Finding[]> {
+  const store = await createdStore(config, new Clock(), new OwnRedis());
+  // The checks of Redis use it.
+  if (!(config.store instanceof StoreFactory || redisClientOf(config.store)))
+    await refuseFaulty(store, config.storeTimeoutMs);
+  const problem = unshared(store, config, isProduction());
+  return problem ? found('redis', (isProduction() ? error : warning)(problem)) : [];
 }
 
 type Ask = (...words: string[]) => Promise<unknown>;

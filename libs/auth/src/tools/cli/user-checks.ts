@@ -20,19 +20,25 @@ interface UserIndex {
   readonly deletedAt: string | null;
 }
 
-/** The tables of users whose entity the library knows. */
-const userTables = (database: Database, config?: AuthConfig) =>
-  (config?.guards ?? []).flatMap((guard) => {
+/** The tables of users whose entity the library knows, and which exist: `missingColumns` names the others. */
+async function userTables(database: Database, config?: AuthConfig) {
+  const known = (config?.guards ?? []).flatMap((guard) => {
     const metadata = guard.users?.entity && database.source.getMetadata(guard.users.entity);
     return metadata ? [{ guard, metadata }] : [];
   });
+  const present = await database.query<{ isTable: boolean }>(
+    'SELECT to_regclass(path) IS NOT NULL AS "isTable" FROM unnest($1::text[]) WITH ORDINALITY AS t (path, place) ORDER BY place',
+    [known.map(({ metadata }) => quotedPath(metadata.tablePath))],
+  );
+  return known.filter((_, i) => present[i]?.isTable);
+}
 
 /**
  * Whether the database keeps the ids unique, which the entity declares as its primary key. Where the key of the table has more
  * columns, two users can have one id. A view has no indexes of its own.
  */
 export async function idChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
-  const checks = userTables(database, config).map(async ({ metadata }): Promise<Finding[]> => {
+  const checks = (await userTables(database, config)).map(async ({ metadata }): Promise<Finding[]> => {
     const column = idColumnOf(metadata).databaseName;
     const [table] = await database.query<{ isUnique: boolean }>(
       `SELECT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisvalid AND indisunique AND indnkeyatts = 1
@@ -51,7 +57,7 @@ export async function idChecks(database: Database, config?: AuthConfig): Promise
 
 /** Whether a login finds its user by an index, and whether two users can have one identifier. */
 export async function identifierChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
-  const checks = userTables(database, config).map(async ({ guard, metadata }): Promise<Finding[]> => {
+  const checks = (await userTables(database, config)).map(async ({ guard, metadata }): Promise<Finding[]> => {
     const column = metadata.findColumnWithPropertyName(guard.username)?.databaseName;
     if (!column) return [];
     const indexes = await database.query<UserIndex>(
@@ -104,7 +110,7 @@ const HASHES_READ = 20_000;
 /** Counts the stored hashes that no verifier accepts. Their users are answered as for a wrong password. No hash is printed. */
 export async function hashChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
   const { verifiers = [] } = config?.hashing ?? {};
-  const tables = new Map(userTables(database, config).map(({ metadata }) => [metadata.tablePath, metadata]));
+  const tables = new Map((await userTables(database, config)).map(({ metadata }) => [metadata.tablePath, metadata]));
   const checks = [...tables.values()].map(async ({ tablePath, columns }): Promise<Finding[]> => {
     const column = columns.find(({ propertyName }) => propertyName === 'passwordHash');
     // The database does not contain the hash itself where the entity transforms it.
@@ -143,7 +149,7 @@ const NAMED = 10;
 
 /** Whether a look-up finds each stored email by its canonical form, and no other account by it. It reads the whole table. */
 export async function emailChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
-  const tables = new Map(userTables(database, config).map(({ metadata }) => [metadata.tablePath, metadata]));
+  const tables = new Map((await userTables(database, config)).map(({ metadata }) => [metadata.tablePath, metadata]));
   const checks = [...tables.values()].map(async (metadata): Promise<UnnamedFinding[]> => {
     const column = metadata.findColumnWithPropertyName('email');
     if (!column || !storesText(column)) return [];
@@ -232,7 +238,7 @@ type Right = (typeof RIGHTS)[number];
 /** The rights on the table of users, each with what needs it. A right on single columns counts: a host may grant no more. */
 export async function userRights(database: Database, config?: AuthConfig): Promise<Finding[]> {
   if (!config || config.verifyOnly) return [];
-  const checks = userTables(database, config).map(async ({ guard, metadata }) => {
+  const checks = (await userTables(database, config)).map(async ({ guard, metadata }) => {
     const [has] = await database.query<Record<Right, boolean | null>>(
       `SELECT ${RIGHTS.map((right) => `${privilege(right)} AS "${right}"`).join(', ')}
          FROM (SELECT to_regclass($1) AS relation) AS of_users`,

@@ -109,11 +109,11 @@ const ofFeature = (feature: Feature, command: ConsoleCommand): DataCommand => ({
     const passed = command.arguments.map(({ name }) => String(given[name] ?? ''));
     const options = given as Partial<Record<string, string>>;
     const question = command.question?.(passed, options);
-    if (question && !(await confirm(question)))
-      throw new CommandRefused('Nothing was changed. Without a terminal, use --yes.');
     const result = await application.use(async (app) => {
       const scope = app.get(Realms, { strict: false }).default;
       if (!scope.isOn(feature)) return { refused: `features.${feature.flags![0]} is off.` };
+      if (question && !(await confirm(question)))
+        return { refused: 'Nothing was changed. Without a terminal, use --yes.' };
       return command.run(scope, passed, options).catch(refusalOf);
     });
     if ('refused' in result) throw new CommandRefused(result.refused);

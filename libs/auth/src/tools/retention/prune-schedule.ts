@@ -7,7 +7,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from '../../foundation/config/auth-config';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { CORE } from '../../foundation/config/core-options';
 import { optionsFromEnv } from '../../foundation/config/env';
 import { optionsOf } from '../../foundation/config/option-table';
@@ -44,11 +44,10 @@ export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** @throws AuthConfigError for an invalid cron expression, and for a schedule of a service that only verifies */
+  /** @throws AuthConfigError for an invalid cron expression */
   onApplicationBootstrap(): void {
     const { schedule } = this.config.retention;
     if (!schedule && this.config.verifyOnly) this.reportIgnored();
-    if (schedule) refuseVerifyOnly(this.config);
     if (!schedule || !this.adapterHost.httpAdapter) return;
     const registry = registryOf(this.moduleRef);
     const cron = registry && broughtBy<Cron>('@nestjs/schedule', 'cron');
@@ -89,6 +88,10 @@ export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 }
+
+/** @throws AuthConfigError for a text that is no cron expression. A scheduler of the host has its own parser, for the same syntax. */
+export const refuseSchedule = (schedule: string): void =>
+  valid(schedule, () => timerOf(schedule, () => undefined).stop());
 
 function valid<T>(schedule: string, create: () => T): T {
   try {
