@@ -182,6 +182,7 @@ const MISTAKES: readonly Mistake[] = [
   ['no store in production', inProduction({}), 'Neither redis.url (SVC_REDIS_URL) nor cache is set', 'Set redis.url to the URL of your Redis'],
   ['a variable of Redis that the options overwrite', overwritten({ SVC_REDIS_URL: 'redis://localhost' }, { redis: { url: undefined } }), 'SVC_REDIS_URL is set, but the options do not have its value', 'they overwrite it'],
   ['a cache that is no store', options({ cache: { stores: [{ store: new Map() }] } }), 'cache is no store: it has no method get', 'Set redis.url'],
+  ['a schedule where only tokens are verified', options({ verifyOnly: true, retention: { schedule: '1 1 * * *' } }), 'retention.schedule (SVC_PRUNE_SCHEDULE) is set', 'set it at the issuer'],
   // Production
   ['the issuer of the example', inProduction({ issuer: undefined }), 'issuer (SVC_ISSUER) is the example', 'set it to the URL of your API'],
   ['a variable that the options overwrite', overwritten({ SVC_ISSUER: 'https://a.example.org' }, { issuer: undefined }), 'SVC_ISSUER is set, but the options do not have its value', '...authOptionsFromEnv()'],

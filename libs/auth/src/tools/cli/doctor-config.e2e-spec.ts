@@ -63,7 +63,11 @@ describe('svc-auth doctor, on the configuration', () => {
     server.close();
   });
 
-  const LINK = { encryption: { key: SECRET.toUpperCase() }, passwordReset: { url: 'http://app.example.com' } };
+  const LINK = {
+    encryption: { key: SECRET.toUpperCase() },
+    features: { passwordReset: true },
+    passwordReset: { frontendUrl: 'http://localhost/reset' },
+  };
   const MAILER = '{ mailer: { send: async () => null } }';
 
   it.each<[string, string, RegExp]>([
@@ -78,7 +82,7 @@ describe('svc-auth doctor, on the configuration', () => {
     [
       'a mailed link over http',
       `{ ...${JSON.stringify(LINK)}, mail: ${MAILER} }`,
-      /options: passwordReset\.url .*http/,
+      /options: passwordReset\.frontendUrl .*must use https/,
     ],
     [
       'refresh tokens without a root',

@@ -102,10 +102,6 @@ describe('the timer for pruning', () => {
     expect(await runsWithin(3)).toEqual(['13:00']);
   });
 
-  it('is refused in a service that only verifies, which would prune by other options than the issuer', () => {
-    expect(() => start({ verifyOnly: true, retention: { schedule: '0 13 * * *' } })).toThrow(/only verifies tokens/);
-  });
-
   it('of the environment is ignored in a service that only verifies, which says so', async () => {
     const lines = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
     process.env.SVC_PRUNE_SCHEDULE = '0 13 * * *';
