@@ -13,7 +13,7 @@ const IMAGES = join(__dirname, 'images');
 
 /** By their names. The pictures have more pixels than their size on the page, for screens with small pixels. */
 const SIZES = {
-  sample: { viewport: { width: 1000, height: 760 }, deviceScaleFactor: 1.4 },
+  sample: { viewport: { width: 1000, height: 760 }, deviceScaleFactor: 1.3 },
   'sample-phone': { viewport: { width: 390, height: 800 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
 };
 
