@@ -228,7 +228,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.field('Password').fill(FIRST);
       await tab.presses('Create account');
       await tab.sees('Overview');
-      await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
+      await tab.page.getByRole('heading', { name: 'Your account' }).waitFor();
     });
 
     it('shows the claims and the remaining lifetime of its token, and renews it on request', async () => {
@@ -248,7 +248,7 @@ describeWithBrowser('the page of the sample', () => {
     });
 
     it('confirms its address with the link in the mailbox, which does not remain in the address bar', async () => {
-      await badge('not confirmed');
+      await badge('Not confirmed');
       const row = tab.page.locator('.row', { has: tab.button('Resend link') }).locator('*');
       expect(await row.evaluateAll((all) => all.map((one) => [one.textContent, one.className.trim()]))).toEqual([
         ['Open the mailbox', 'button primary'],
@@ -265,7 +265,7 @@ describeWithBrowser('the page of the sample', () => {
       expect(tab.page.url()).toBe(`${visit.url}/#/verified`);
       await tab.page.getByRole('link', { name: 'continue' }).click();
       await tab.sees('Overview');
-      await badge('confirmed');
+      await badge('Confirmed');
     });
 
     it('changes its password, which ends its other sessions', async () => {

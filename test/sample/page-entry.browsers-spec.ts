@@ -377,7 +377,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
         await tab.presses('Create account with a passkey');
         await tab.sees('Overview');
       });
-      await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
+      await tab.page.getByRole('heading', { name: 'Your account' }).waitFor();
       expect(await amr(tab)).toEqual(['webauthn']);
     });
 

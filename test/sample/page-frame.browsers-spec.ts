@@ -136,7 +136,9 @@ describeWithBrowser('around the views of the sample', () => {
     await signsIn();
     await tab.goes('Your data');
     await tab.presses('Delete account');
-    const [keep, destroy] = ['Cancel', 'Delete'].map((name) => tab.dialog().getByRole('button', { name, exact: true }));
+    const [keep, destroy] = ['Cancel', 'Delete account'].map((name) =>
+      tab.dialog().getByRole('button', { name, exact: true }),
+    );
     // A key that was pressed too often destroys nothing: the field is empty.
     await tab.hasFocus(tab.dialog().getByLabel('Type “delete” to confirm'));
     await tab.page.keyboard.press('Enter');
@@ -227,11 +229,11 @@ describeWithBrowser('around the views of the sample', () => {
     await visit.sql(`UPDATE users SET email_verified_at = NULL WHERE email = '${ada.email}'`);
     await ada.signsIn(tab);
     await tab.sees('Overview');
-    expect(await headings()).toEqual(['Hello, Ada', 'The life of your session', 'Try next']);
+    expect(await headings()).toEqual(['Your account', 'The life of your session', 'Try next']);
     await visit.sql(`UPDATE users SET email_verified_at = now() WHERE email = '${ada.email}'`);
     await tab.goes('Sessions');
     await tab.goes('Overview');
-    expect(await headings()).toEqual(['The life of your session', 'Try next', 'Hello, Ada']);
+    expect(await headings()).toEqual(['The life of your session', 'Try next', 'Your account']);
   });
 
   it('devices are in rows of one size, with the name above what is known, and times from now', async () => {
@@ -272,10 +274,10 @@ describeWithBrowser('around the views of the sample', () => {
   it('explains the colours that the drawing has', async () => {
     await signsIn();
     const explained = () => tab.page.getByRole('list', { name: 'Legend' }).getByRole('listitem').allInnerTexts();
-    expect(await explained()).toEqual(['valid', 'from now on']);
+    expect(await explained()).toEqual(['valid', 'time left']);
     await tab.presses('Renew now');
     await tab.lives('Renewed');
-    expect(await explained()).toEqual(['valid', 'from now on', 'replaced', 'still accepted']);
+    expect(await explained()).toEqual(['valid', 'time left', 'replaced', 'still accepted']);
     await tab.signsOut();
     expect(await explained()).toEqual(['valid', 'replaced', 'still accepted', 'refused']);
   });

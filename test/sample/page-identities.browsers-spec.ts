@@ -138,7 +138,7 @@ describeWithBrowser('the page of the sample, with a provider', () => {
       await tab.fills({ Name: 'Grace', Email: 'grace@example.com' });
       await tab.presses('Create account');
       await tab.sees('Overview');
-      await tab.page.getByRole('heading', { name: 'Hello, Grace' }).waitFor();
+      await tab.page.getByRole('heading', { name: 'Your account' }).waitFor();
       await tab.signsOut();
     });
 

@@ -309,7 +309,13 @@ describeWithBrowser('the page of the sample', () => {
       await tab.button(TOO_LATE).waitFor();
       await tab.presses(TOO_LATE);
       await tab.sees('Sign in');
-      expect(await tab.lived()).toEqual(['Signed in', 'Renewed', 'Replayed too late', 'Access token refused', 'Ended']);
+      expect(await tab.lived()).toEqual([
+        'Signed in',
+        'Renewed',
+        'Replayed too late: session ended',
+        'Access token refused',
+        'Current refresh token refused',
+      ]);
       await tab
         .life()
         .getByText(/^It had 1[45] minutes left\.$/)

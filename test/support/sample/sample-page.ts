@@ -235,7 +235,7 @@ export class Tab {
   async deletesAccount(): Promise<void> {
     await this.presses('Delete account');
     await this.dialog().getByLabel('Type “delete” to confirm').fill('delete');
-    await this.answers('Delete');
+    await this.answers('Delete account');
   }
 
   /** Presses a button of the dialog. */

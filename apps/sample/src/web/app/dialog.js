@@ -35,12 +35,13 @@ export function modal(title, fill, name) {
 /**
  * Adds a button that changes nothing, on the left of the button of the form. Without a form, it is below all.
  *
- * @param nodes content of a dialog, whose forms are as of `form`
+ * @param nodes content of a dialog, with a form as of `form`, or with a row of buttons
  * @param props of the button
  */
 export function withCancel(nodes, close, { leave = t`Cancel`, ...props } = {}) {
   const cancel = h('button', { type: 'button', onclick: () => close(), ...props }, leave);
-  const answers = nodes.find((node) => node.tagName === 'FORM')?.lastChild;
+  const last = nodes.find((node) => node?.matches?.('form, .row'));
+  const answers = last?.matches('form') ? last.lastChild : last;
   if (!answers) return [...nodes, cancel];
   answers.classList.add('answers');
   answers.prepend(cancel);

@@ -36,12 +36,12 @@ export function time(when) {
   return h('time', { datetime: date.toISOString() }, format.format(date));
 }
 
-const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3600, minute: 60, second: 1 };
+const UNITS = { day: 86_400, hour: 3600, minute: 60, second: 1 };
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 
 /** How far a time is from now: `3 minutes ago`. */
 function distance(when) {
-  const seconds = (new Date(when) - Date.now()) / 1000;
+  const seconds = Math.round((new Date(when) - Date.now()) / 1000);
   const far = Math.abs(seconds);
   const [unit, length] = Object.entries(UNITS).find(([, given]) => far >= given && far >= 10) ?? ['second', Infinity];
   return relative.format(Math.round(seconds / length), unit);

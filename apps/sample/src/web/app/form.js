@@ -1,7 +1,7 @@
 import { config } from './config.js';
 import { duration, h, newId } from './dom.js';
 import { isSilent, quiet, textOf } from './feedback.js';
-import { nodes, t } from './language.js';
+import { t } from './language.js';
 
 /** Why the browser does not send a value, in the language of the page. */
 const flawIn = ({ input: { validity }, flaw }) =>
@@ -180,7 +180,8 @@ export function withPassword(entry, password) {
     h(
       'p',
       { class: 'hint demo' },
-      h('span', {}, nodes`Demo password: ${h('code', {}, password)}`),
+      h('span', {}, t`Demo password:`),
+      h('code', {}, password),
       h('button', { type: 'button', class: 'quiet small', onclick: fill }, t`Fill in`),
     ),
   );

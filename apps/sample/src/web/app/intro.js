@@ -49,6 +49,7 @@ export const intro = () => [
       swatch('valid', t`valid`),
       swatch('past', t`replaced`),
       swatch('grace', t`still accepted`),
+      swatch('stolen', t`replayed too late`),
       swatch('refused', t`refused`),
     ),
     h('figcaption', { class: 'note' }, t`Refresh token 3 comes back after its grace time: the session ends at once.`),

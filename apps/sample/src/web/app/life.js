@@ -95,10 +95,11 @@ auth.on('renewed', ({ session, otherTab }) => {
 auth.on('signedOut', ({ reason, otherTab }) => {
   [held, old] = [null, null];
   const isOther = reason === 'logout' && otherTab;
-  // The replay before it has said why.
+  // The replay before it has ended the session.
   const isTold = events.some(({ kind }) => kind === 'reused');
-  const text = isTold ? t`Refresh token ${issued.length} is refused, too.` : ENDS[reason];
-  add('ended', t`Ended`, isOther ? t`You signed out in another tab.` : text, {
+  const title = isTold ? t`Current refresh token refused` : t`Ended`;
+  const text = isTold ? t`Refresh token ${issued.length}.` : ENDS[reason];
+  add('ended', title, isOther ? t`You signed out in another tab.` : text, {
     reason,
     http: !otherTab && exchange,
   });
@@ -120,7 +121,9 @@ export async function replay() {
     return add('replayed', t`Replayed in time`, text, { http: exchange });
   }
   if (status !== 401) throw new Error(answer.message);
-  add('reused', t`Replayed too late`, t`Refresh token ${issued.length - 1}, after its grace time.`, { http: exchange });
+  add('reused', t`Replayed too late: session ended`, t`Refresh token ${issued.length - 1}, after its grace time.`, {
+    http: exchange,
+  });
   await tryAccess(used);
   // The current refresh token is refused, too, so the client ends the session in all tabs.
   await auth.renew();

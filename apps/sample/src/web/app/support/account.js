@@ -70,7 +70,9 @@ function card(view) {
       view.created_at && fact('Created', ago(view.created_at)),
       fact('Last sign-in', view.last_sign_in_at ? ago(view.last_sign_in_at) : 'no session is kept'),
       fact('Password', view.has_password ? 'set' : 'none'),
-      held.recovery_codes !== undefined && fact('Recovery codes left', String(held.recovery_codes)),
+      held.two_factor?.enabled &&
+        held.recovery_codes !== undefined &&
+        fact('Recovery codes', String(held.recovery_codes)),
       fact('Open sessions', String(open.length)),
       fact('Passkeys', String(held.passkeys?.length ?? 0)),
       fact('Access keys', String(held.access_keys?.length ?? 0)),
@@ -285,12 +287,12 @@ function protection(view) {
           [
             ...locks.map(({ purpose, seconds }) => [
               PURPOSES[purpose] ?? purpose,
-              badge('locked', 'bad'),
+              badge('Locked', 'bad'),
               seconds === null ? 'when it is released' : inTime(seconds),
             ]),
             ...limits.map(({ name, failures, most, seconds }) => [
               LIMITS[name] ?? name,
-              [failures >= most && [badge('closed', 'bad'), ' '], `${failures} of ${most} failures`]
+              [failures >= most && [badge('Closed', 'bad'), ' '], `${failures} of ${most} failures`]
                 .flat()
                 .filter(Boolean),
               inTime(seconds),

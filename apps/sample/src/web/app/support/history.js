@@ -29,7 +29,7 @@ function textsOf(line) {
   const isActing = line.operation === 'auth.session.started' && line.actor === 'operator';
   const words = line.reason?.replaceAll('_', ' ');
   const reasons = line.outcome === 'failed' ? [detailOf(line), words] : [detailOf(line) ?? words];
-  return [isActing ? 'Session of the support started' : titleOf(line), ...reasons.filter(Boolean)];
+  return [isActing ? 'Session of the support started' : titleOf(line), ...new Set(reasons.filter(Boolean))];
 }
 
 /** Which lines are attempts of the user to sign in. */
@@ -51,13 +51,17 @@ const rowOf = (line, own) => {
     ago(at),
     [
       h('span', { class: `what${isTheft(line) ? ' bad' : ''}` }, title),
-      ...(isAction(line) && line.outcome === 'failed' ? [' ', badge('failed', 'bad')] : []),
+      ...(isAction(line) && line.outcome === 'failed' ? [' ', badge('Failed', 'bad')] : []),
       ...reasons.map((reason) => h('span', { class: 'muted' }, ` · ${reason}`)),
       text && h('q', { class: 'words' }, text),
     ],
     actor === 'operator' && id === own
       ? 'You'
-      : [ACTORS[actor] ?? actor, id && h('br'), id && h('code', { title: id }, id.slice(0, 8))],
+      : [
+          isTheft(line) ? ACTORS.system : (ACTORS[actor] ?? actor),
+          id && h('br'),
+          id && h('code', { title: id }, id.slice(0, 8)),
+        ],
     from(line),
   ];
 };
@@ -95,10 +99,10 @@ export const signIns = (lines) =>
               ago(line.at),
               line.outcome === 'failed'
                 ? [
-                    badge('refused', 'bad'),
+                    badge('Refused', 'bad'),
                     line.reason && h('span', { class: 'muted' }, ` ${line.reason.replaceAll('_', ' ')}`),
                   ]
-                : badge('signed in', 'good'),
+                : badge('Signed in', 'good'),
               from(line),
             ]),
         )

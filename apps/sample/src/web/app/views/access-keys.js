@@ -49,7 +49,7 @@ export async function accessKeys() {
       ),
     ];
   });
-  const text = t`A script or a service that runs without you signs its requests with a key. A key can never do more than you can.`;
+  const text = t`A script or a service uses a key instead of signing in. A key can never do more than you can.`;
   return [h('p', { class: 'muted' }, text), list];
 }
 
@@ -156,7 +156,7 @@ const shown = ({ access_key: key, label }) =>
         h('p', {}, t`Copy it now and keep it in a safe place: it is not shown again.`),
         h('code', { class: 'whole' }, key),
         // The first choice: without a copy, the key is lost.
-        button(t`Copy key`, copy, { class: 'primary', autofocus: true }),
+        h('p', { class: 'row' }, button(t`Copy key`, copy, { class: 'primary', autofocus: true })),
       ];
     },
     t`Done`,

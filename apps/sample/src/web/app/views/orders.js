@@ -1,8 +1,10 @@
 import { auth, send } from '../auth.js';
+import { config } from '../config.js';
 import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { part } from '../router.js';
+import { user } from '../user.js';
 import { productOf, route, stronger } from './stronger-orders.js';
 
 const STATUS = { 401: 'Unauthorized', 403: 'Forbidden', 429: 'Too many requests' };
@@ -52,13 +54,20 @@ const REFUSALS = [
 ];
 
 export async function orders() {
-  const { answer: menu } = await send('GET', '/orders/menu');
+  const [{ answer: menu }, me] = await Promise.all([send('GET', '/orders/menu'), user()]);
+  const mustConfirm = config.features.emailVerification && !me.email_verified;
+  const outcome = h('div', { role: 'status' });
   let redraw;
   const list = await part('div', { 'aria-label': t`Your orders`, role: 'group' }, async (again) => {
     redraw = again;
     const { data } = await auth.request('GET', '/orders');
     const place = async (item) => {
-      await auth.request('POST', '/orders', { item });
+      const refused = await auth.request('POST', '/orders', { item }).catch((error) => {
+        if (error.status !== 403) throw error;
+        return error;
+      });
+      if (refused.status === 403) return outcome.replaceChildren(answer(403, refused.message));
+      outcome.replaceChildren();
       await again();
       say(t`Ordered: ${productOf(item)}.`);
     };
@@ -86,8 +95,11 @@ export async function orders() {
       h(
         'p',
         { class: 'muted' },
-        nodes`Your token may do this: it has the scope ${h('code', {}, auth.session.claims.scope)}.`,
+        mustConfirm
+          ? nodes`Your token has the scope ${scope()}, but ${h('a', { href: '#/' }, t`confirm your email`)} first.`
+          : nodes`Your token may do this: it has the scope ${scope()}.`,
       ),
+      outcome,
       list,
     ),
     stronger(() => redraw()),
@@ -115,16 +127,18 @@ function row({ id, item, createdAt }, again) {
   );
 }
 
+const scope = () => h('code', {}, auth.session.claims.scope);
+
+const answer = (status, message) =>
+  h('p', { class: 'answer' }, h('b', {}, `${status} ${STATUS[status] ?? ''}`), ` ${message}`);
+
 /** One request that is refused, and after it the answer and its reason. */
 function refusal({ title, route: name, gate, label, run, why, after }) {
   const outcome = h('div', { role: 'status' });
   const work = async () => {
-    const { status, answer } = await run();
+    const { status, answer: told } = await run();
     after?.(status);
-    outcome.replaceChildren(
-      h('p', { class: 'answer' }, h('b', {}, `${status} ${STATUS[status] ?? ''}`), ` ${answer.message}`),
-      h('p', { class: 'note' }, why(status)),
-    );
+    outcome.replaceChildren(answer(status, told.message), h('p', { class: 'note' }, why(status)));
   };
   return h('li', {}, h('h3', {}, title), route(name, gate), button(label, work), outcome);
 }

@@ -48,19 +48,19 @@ function next({ two_factor }, canUsePasskey) {
 }
 
 function who(me) {
-  const { name, email, email_verified, two_factor } = me;
+  const { email, email_verified, two_factor } = me;
   const { claims } = auth.session;
   const fact = (what, ...value) => h('div', {}, h('dt', {}, what), h('dd', {}, ...value));
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'who-heading' },
-    h('h2', { id: 'who-heading' }, t`Hello, ${name}`),
+    h('h2', { id: 'who-heading' }, t`Your account`),
     h(
       'dl',
       {},
-      fact(t`Email`, email, ' ', email_verified ? badge(t`confirmed`, 'good') : badge(t`not confirmed`, 'bad')),
+      fact(t`Email`, email, ' ', email_verified ? badge(t`Confirmed`, 'good') : badge(t`Not confirmed`, 'bad')),
       fact(t`Signed in`, nodes`${ago(claims.auth_time * 1000)}, by ${methodsOf(claims)}`),
-      config.features.twoFactor && fact(t`Two-factor`, two_factor ? badge(t`on`, 'good') : badge(t`off`)),
+      config.features.twoFactor && fact(t`Two-factor`, two_factor ? badge(t`On`, 'good') : badge(t`Off`)),
     ),
     mustConfirm(me) && unverified(),
   );

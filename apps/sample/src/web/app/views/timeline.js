@@ -246,16 +246,19 @@ function drawing({ events, issued, expiresAt, ended }, width) {
 }
 
 /** What the colours of the drawing mean: those that it has. Its marks are explained by the list of the events. */
-const legend = ({ events, issued, ended }) =>
-  h(
+function legend({ events, issued, ended }) {
+  const isStolen = events.some(({ kind }) => kind === 'reused');
+  return h(
     'ul',
     { class: 'legend', 'aria-label': t`Legend` },
     swatch('valid', t`valid`),
-    !ended && swatch('ahead', t`from now on`),
-    issued.length > 1 && swatch('past', t`replaced`),
+    !ended && swatch('ahead', t`time left`),
+    issued.length > (isStolen ? 2 : 1) && swatch('past', t`replaced`),
+    isStolen && swatch('stolen', t`replayed too late`),
     issued.length > 1 && canReplay && config.graceSeconds > 0 && swatch('grace', t`still accepted`),
     ended && swatch(events.at(-1).reason === 'ended' ? 'refused' : 'lost', t`refused`),
   );
+}
 
 /** The life of the session as a drawing and as a list, with elements between both. It follows until the user leaves the view. */
 export function timeline(left, ...between) {
@@ -267,6 +270,8 @@ export function timeline(left, ...between) {
   let shown = [];
   let count = 0;
   let times = 0;
+  /** Where a theft is above what was before it. */
+  const rest = h('li', { class: 'before' }, t`Before that`);
   const tell = () => {
     const { events } = life();
     // Another session has begun, in another tab.
@@ -278,6 +283,7 @@ export function timeline(left, ...between) {
       const [event, before] = [events[count], events[count - 1]];
       times = before?.kind === event.kind && before.text === event.text ? times + 1 : 1;
       if (times > 1) list.lastChild.remove();
+      if (event.kind === 'reused') list.append(rest);
       list.append(item(event, times));
     }
     meaning.replaceChildren(legend(life()));

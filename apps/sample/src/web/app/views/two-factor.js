@@ -1,5 +1,5 @@
 import { account } from '../auth.js';
-import { ask } from '../dialog.js';
+import { ask, withCancel } from '../dialog.js';
 import { h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { form } from '../form.js';
@@ -43,7 +43,7 @@ function disabled(to) {
     h(
       'section',
       { class: 'card', 'aria-label': t`State` },
-      state(badge(t`off`)),
+      state(badge(t`Off`)),
       button(t`Set up two-factor`, enrol, { class: 'primary' }),
     ),
   ];
@@ -52,20 +52,20 @@ function disabled(to) {
 async function enrolment(answer, to) {
   const work = async ({ code }) => {
     await account.confirmTwoFactor(code);
-    await to((then) => [
-      recoveryCodes(answer.recovery_codes, t`Save your recovery codes`),
-      h(
-        'p',
-        {},
-        button(t`Continue`, () => then(null), { class: 'primary' }),
-      ),
-    ]);
+    await to((then) => {
+      const codes = recoveryCodes(answer.recovery_codes, t`Save your recovery codes`);
+      const goOn = button(t`Continue`, () => then(null), { class: 'primary' });
+      codes.append(h('p', { class: 'row' }, goOn));
+      return [codes];
+    });
     say(t`Two-factor is on.`);
   };
-  const cancel = button(t`Cancel`, () => to(null));
   return [
     await scanning(answer, t`1. Add this account to your authenticator app`),
-    firstCode(form([FIRST_CODE], { label: t`Turn on`, work }, cancel), t`2. Enter the code that the app shows`),
+    firstCode(
+      withCancel([form([FIRST_CODE], { label: t`Turn on`, work })], () => to(null))[0],
+      t`2. Enter the code that the app shows`,
+    ),
   ];
 }
 
@@ -91,7 +91,7 @@ async function enabled(to) {
     h(
       'section',
       { class: 'card', 'aria-label': t`State` },
-      state(badge(t`on`, 'good')),
+      state(badge(t`On`, 'good')),
       h('p', {}, t`${remaining} of ${total} recovery codes are left.`),
       h('p', { class: 'row' }, button(t`Get new codes`, renew), button(t`Turn off`, disable, { class: 'danger' })),
     ),

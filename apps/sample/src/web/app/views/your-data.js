@@ -24,7 +24,7 @@ async function erase() {
       autofocus: true,
     },
   ];
-  if (await ask(t`Delete your account?`, text, t`Delete`, { fields })) await auth.deleteAccount();
+  if (await ask(t`Delete your account?`, text, t`Delete account`, { fields })) await auth.deleteAccount();
 }
 
 export const yourData = () => [
