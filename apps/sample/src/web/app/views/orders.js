@@ -7,7 +7,7 @@ import { part } from '../router.js';
 import { user } from '../user.js';
 import { productOf, route, stronger } from './stronger-orders.js';
 
-const STATUS = { 401: 'Unauthorized', 403: 'Forbidden', 429: 'Too many requests' };
+const STATUS = { 401: 'Unauthorized', 403: 'Forbidden', 409: 'Conflict', 429: 'Too many requests' };
 
 /** The access token of the user's read-only device, as long as this page is open. */
 let device = null;
@@ -63,10 +63,10 @@ export async function orders() {
     const { data } = await auth.request('GET', '/orders');
     const place = async (item) => {
       const refused = await auth.request('POST', '/orders', { item }).catch((error) => {
-        if (error.status !== 403) throw error;
+        if (!mustConfirm) throw error;
         return error;
       });
-      if (refused.status === 403) return outcome.replaceChildren(answer(403, refused.message));
+      if (refused instanceof Error) return outcome.replaceChildren(answer(refused.status, refused.message));
       outcome.replaceChildren();
       await again();
       say(t`Ordered: ${productOf(item)}.`);
