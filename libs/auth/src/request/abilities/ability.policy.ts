@@ -15,13 +15,6 @@ export function flawOf(name: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns the fault of a name that a route requires, or undefined. A wildcard is a grant: as a requirement it would be one name. */
-export const flawOfRequired = (name: unknown): string | undefined =>
-  flawOf(name) ??
-  (/(^|\.)\*$/.test(name as string)
-    ? `The ability "${shown(name as string)}" of a route is a wildcard. Name each ability: wildcards are for grants.`
-    : undefined);
-
 /** Returns the fault of the whole scope, or undefined. The size is limited because proxies refuse long headers. */
 export const flawOfScope = (scope: string): string | undefined =>
   scope.length > MAX_SCOPE_BYTES ? `The abilities together are longer than ${MAX_SCOPE_BYTES} bytes.` : undefined;

@@ -15,7 +15,7 @@ describe('a requirement', () => {
     [[' a , b '], ['a', 'b']],
     [['0'], ['0']],
     [['0,a'], ['0', 'a']],
-    [['a.*b'], ['a.*b']],
+    [['a.*'], ['a.*']],
     [['x'.repeat(128)], ['x'.repeat(128)]],
   ])('given as %j requires %j', (given, abilities) => {
     expect(requirement(given, 'every')).toEqual({ abilities, met: 'every' });
@@ -32,8 +32,6 @@ describe('a requirement', () => {
     [[',a']],
     [['a,,b']],
     [['a b']],
-    [['a.*']],
-    [['b', '*']],
     [['"a"']],
     [['a', 'é']],
     [['x'.repeat(129)]],
@@ -71,10 +69,7 @@ describe('a requirement', () => {
       );
     fc.assert(
       fc.property(
-        fc.array(
-          name.filter((text) => !text.endsWith('*')),
-          { minLength: 1, maxLength: 4 },
-        ),
+        fc.array(name, { minLength: 1, maxLength: 4 }),
         fc.array(name, { maxLength: 3 }),
         (required, granted) => {
           const covered = [...new Set(required)].filter((ability) => covers(granted, ability)).length;

@@ -1,6 +1,6 @@
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { Grant } from '../../identity/users/grant';
-import { flawOf, flawOfRequired, flawOfScope } from './ability.policy';
+import { flawOf, flawOfScope } from './ability.policy';
 
 /** Abilities that a route requires: every one of them, or at least one. */
 export interface Requirement {
@@ -22,7 +22,7 @@ export function requirement(given: readonly unknown[], met: Requirement['met']):
   const abilities = given.flatMap((item) =>
     typeof item === 'string' ? item.split(',').map((name) => name.trim()) : [item],
   );
-  const flaw = abilities.length ? abilities.map(flawOfRequired).find(Boolean) : NO_ABILITY;
+  const flaw = abilities.length ? abilities.map(flawOf).find(Boolean) : NO_ABILITY;
   if (flaw) throw new AuthConfigError(flaw);
   return { abilities: [...new Set(abilities as string[])], met };
 }
