@@ -1,3 +1,4 @@
+import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { PHONE, findingsIn } from '../support/clients/accessibility';
 import { describeWithBrowser, inFirefox, savedDuring } from '../support/clients/browser';
 import { SampleVisit, type Tab } from '../support/sample/sample-page';
@@ -83,8 +84,14 @@ describeWithBrowser('the page of the sample', () => {
           await tab.page.getByText('401 Unauthorized').waitFor();
         },
       ],
-      ['Sessions', () => tab.goes('Sessions')],
-      ['Sessions, with a question', () => press('Sign out everywhere')],
+      [
+        'Sessions',
+        async () => {
+          await visit.sample.login(DEMO.user);
+          await tab.goes('Sessions');
+        },
+      ],
+      ['Sessions, with a question', () => press('Sign out other sessions')],
       [
         'Password',
         async () => {
@@ -306,17 +313,20 @@ describeWithBrowser('the page of the sample', () => {
         .click();
       await tab.hears('Session signed out.');
       expect(await rows.count()).toBe(2);
-      await tab.presses('Sign out everywhere');
+      await tab.presses('Sign out other sessions');
       await tab.answers('Cancel');
-      await tab.hasFocus(tab.button('Sign out everywhere'));
+      await tab.hasFocus(tab.button('Sign out other sessions'));
       expect(await rows.count()).toBe(2);
-      await tab.presses('Sign out everywhere');
-      await tab.answers('Sign out everywhere');
+      await tab.presses('Sign out other sessions');
+      await tab.answers('Sign out');
       await tab.hears('All other sessions signed out.');
       expect(await rows.count()).toBe(1);
-      await tab.presses('Sign out everywhere');
-      await tab.dialog().getByLabel('Stay signed in here').uncheck();
-      await tab.answers('Sign out everywhere');
+      expect(await tab.button('Sign out other sessions').count()).toBe(0);
+      await login();
+      await tab.page.reload();
+      await tab.presses('Sign out other sessions');
+      await tab.dialog().getByLabel('Sign out here, too').check();
+      await tab.answers('Sign out');
       await tab.seesOwnSignOut();
     });
 

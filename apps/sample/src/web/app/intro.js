@@ -32,7 +32,7 @@ export const intro = () => [
   h(
     'p',
     {},
-    nodes`Token authentication for NestJS. This page is an ordinary client of a server with ${h('strong', {}, '@svc/auth')}. Nothing is simulated.`,
+    nodes`Token authentication for NestJS. This page is ${h('strong', {}, config.appName)}, a sample application on a server with ${h('strong', {}, '@svc/auth')}. Nothing is simulated.`,
   ),
   h(
     'figure',

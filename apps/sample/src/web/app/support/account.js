@@ -6,7 +6,7 @@ import { act, actionButton } from './actions.js';
 import { actingSession, begin } from './acting.js';
 import { credentials } from './credentials.js';
 import { history, lastSignIns, newest, signIns } from './history.js';
-import { config, operators } from './session.js';
+import { can, config, operators } from './session.js';
 import { none, section, table } from './table.js';
 
 /** The account of a user: `again()` shows it as it is now. */
@@ -87,6 +87,8 @@ function card(view) {
         class: 'danger',
       }),
     ),
+    !['act', 'passwords', 'suspensions'].every(can) &&
+      h('p', { class: 'note' }, 'Your role may not do what is grey. Ask an administrator.'),
   );
 }
 

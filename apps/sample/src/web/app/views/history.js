@@ -26,8 +26,10 @@ const row = (line, times) =>
       times > 1 && badge(`× ${times}`),
       h(
         'p',
-        { class: 'muted' },
-        capital([detailOf(line), line.user_agent && deviceOf(line.user_agent), line.ip].filter(Boolean).join(' · ')),
+        { class: 'muted parts' },
+        [detailOf(line), line.user_agent && deviceOf(line.user_agent), line.ip]
+          .filter(Boolean)
+          .map((part) => h('span', {}, capital(part))),
       ),
     ),
     ago(line.at),

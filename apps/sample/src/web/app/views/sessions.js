@@ -11,18 +11,12 @@ import { part } from '../router.js';
 export async function sessions() {
   const list = await part('div', { 'aria-label': t`Your sessions`, role: 'group' }, async (again) => {
     const all = (await auth.sessions()).toSorted((a, b) => b.current - a.current);
-    const everywhere = async () => {
-      const keep = { name: 'keep', type: 'checkbox', label: t`Stay signed in here`, checked: true };
-      const options = { fields: [config.features.logoutAll && keep] };
-      const title = t`Sign out everywhere?`;
-      const given = await ask(
-        title,
-        t`All other sessions end. Without the check mark, this one ends, too.`,
-        t`Sign out everywhere`,
-        options,
-      );
+    const endOthers = async () => {
+      const here = { name: 'here', type: 'checkbox', label: t`Sign out here, too` };
+      const options = { fields: [config.features.logoutAll && here] };
+      const given = await ask(t`Sign out other sessions?`, t`They end at once.`, t`Sign out`, options);
       if (!given) return;
-      if (given.keep === false) return auth.endAllSessions();
+      if (given.here) return auth.endAllSessions();
       await auth.endOtherSessions();
       await again();
       say(t`All other sessions signed out.`);
@@ -30,8 +24,7 @@ export async function sessions() {
     const names = distinct(all.map(({ label, user_agent }) => label ?? deviceOf(user_agent)));
     return [
       items(all.map((session, i) => row(session, names[i], again))),
-      (all.length > 1 || config.features.logoutAll) &&
-        h('p', { class: 'row' }, button(t`Sign out everywhere`, everywhere, { class: 'danger' })),
+      all.length > 1 && h('p', { class: 'row' }, button(t`Sign out other sessions`, endOthers, { class: 'danger' })),
     ];
   });
   return [
