@@ -59,6 +59,9 @@ export default defineConfig({
     },
     languageAlias: { env: 'dotenv' },
   },
+  // The pages of the API reference have no order, and a pager in each is a quarter of a megabyte.
+  transformPageData: ({ relativePath, frontmatter }) =>
+    relativePath.startsWith('api/') ? { frontmatter: { ...frontmatter, prev: false, next: false } } : undefined,
   transformHtml: (html, _, { pageData, siteData: { base } }) =>
     withPolicy(withOpenGroup(withNotFound(html, base), base + pageData.relativePath.replace(/md$/, 'html'))),
   vite: {

@@ -82,7 +82,7 @@ describeWithBrowser('the quality of a page', () => {
         'the end of a session',
         async () => {
           await tab.signsOut();
-          await tab.lives('Current refresh token refused');
+          await tab.lives('Ended');
         },
       ],
       [

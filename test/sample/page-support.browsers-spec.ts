@@ -162,7 +162,7 @@ describeWithBrowser('the page of the support', () => {
       await fails(ada.email, 3);
       expect((await signIn()).status).not.toBe(200);
       await tab.finds(ada.email);
-      await tab.page.getByText('Locked', { exact: true }).waitFor();
+      await tab.page.getByText('Locked', { exact: true }).first().waitFor();
       await tab.part('Locks and limits').getByText('Sign-in with the password').waitFor();
       await tab
         .part('Locks and limits')

@@ -31,7 +31,8 @@ export const manifestOf = (folder: string) =>
 /** Runs a command and waits for it. @throws Error with the output of the command if it fails */
 export function run(command: string, args: string[], cwd: string, variables: Record<string, string> = {}): string {
   const env = { ...process.env, ...variables };
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' });
+  // The report of the types has more than the megabyte that is kept by default.
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8', maxBuffer: 16_000_000 });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
   return stdout;
 }
