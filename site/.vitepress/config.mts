@@ -9,8 +9,11 @@ import { pathOnSite, sidebar, srcExclude, withOpenGroup } from './pages.mts';
 import { withTabs } from './tabs.mts';
 import { REPOSITORY, ROOT, VERSION, read } from '../repository.mjs';
 
-/** The icon of the sample. */
-const icon = read('apps/sample/src/web/app/icon.svg').trim();
+/** The icon of the sample, in each page: only what an address cannot contain is escaped. */
+const icon = encodeURIComponent(read('apps/sample/src/web/app/icon.svg').trim()).replaceAll(
+  /%(?:20|2C|2F|3A|3D)/g,
+  decodeURIComponent,
+);
 
 /** The folders of older versions that are kept beside this one: `["v0.1"]`. */
 const kept: string[] = JSON.parse(read('site/versions.json'));
@@ -36,7 +39,7 @@ export default defineConfig({
   title: '@svc/auth',
   description: 'Token authentication for NestJS: sessions that rotate, revoke and fail closed.',
   head: [
-    ['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }],
+    ['link', { rel: 'icon', href: `data:image/svg+xml,${icon}` }],
     ['meta', { name: 'referrer', content: 'no-referrer' }],
   ],
   srcDir: '..',
