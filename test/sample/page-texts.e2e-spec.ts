@@ -72,7 +72,7 @@ describe.each(PARTS)('in $folder', ({ folder, has }) => {
       expect([...translations.keys()].filter((text) => !texts.has(text))).toEqual([]);
     });
 
-    it('has a name of its own for each view', () => {
+    it('names each view differently', () => {
       const names = [...places]
         .filter(([, where]) => where.includes('main.js'))
         .map(([text]) => translations.get(text));

@@ -48,9 +48,15 @@ export function withCancel(nodes, close, { leave = t`Cancel`, ...props } = {}) {
   return nodes;
 }
 
-/** Shows a modal dialog with a button that changes nothing. @param build `(close) => nodes` @param leave the text of the button */
-export const openDialog = (title, build, leave) =>
-  modal(title, (dialog, close) => dialog.append(...withCancel(build(close), close, { leave })));
+/**
+ * Shows a modal dialog with a button that changes nothing.
+ *
+ * @param build `(close) => nodes`
+ * @param leave the text of the button
+ * @param name as of {@link modal}
+ */
+export const openDialog = (title, build, leave, name) =>
+  modal(title, (dialog, close) => dialog.append(...withCancel(build(close), close, { leave })), name);
 
 /** Closes all dialogs: the next user must not answer a question to the previous one. */
 export function closeDialogs() {

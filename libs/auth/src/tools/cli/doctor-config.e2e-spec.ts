@@ -94,7 +94,11 @@ describe('svc-auth doctor, on the configuration', () => {
       "{ verifyOnly: true, retention: { schedule: '1 1 * * *' } }",
       /options: retention\.schedule \(SVC_PRUNE_SCHEDULE\) is set, but .*verifyOnly/,
     ],
-    ['a schedule that is none', "{ retention: { schedule: 'nightly' } }", /options: retention\.schedule .*no cron/],
+    [
+      'a schedule that is no cron expression',
+      "{ retention: { schedule: 'nightly' } }",
+      /options: retention\.schedule .*no cron/,
+    ],
     ['two places for the tables', "{ pool: {}, dataSource: 'x' }", /options: The options pool and dataSource/],
     [
       'a variable that the options do not read',

@@ -126,24 +126,20 @@ async function orders() {
   if (!current) return;
   await openQuestion(
     `Orders of ${name}`,
-    (_, leave) => {
-      const answers = h(
+    () => [
+      h(
         'p',
-        { class: 'row answers' },
-        leave(null),
+        { class: 'note' },
+        'These requests are sent as the user, and the application knows that they come from you.',
+      ),
+      list,
+      refusal,
+      h(
+        'p',
+        { class: 'row' },
         button('Order tea', () => attempt(order), { class: 'primary' }),
-      );
-      return [
-        h(
-          'p',
-          { class: 'note' },
-          'These requests are sent as the user, and the application knows that they come from you.',
-        ),
-        list,
-        refusal,
-        answers,
-      ];
-    },
+      ),
+    ],
     'Close',
   );
 }

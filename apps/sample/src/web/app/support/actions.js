@@ -78,7 +78,7 @@ export async function act(view, action) {
   const { title, text, label, ability, path, done, danger = true, fields = [], repeat, onDone } = action;
   const { bodyOf = (values) => values } = action;
   let isTried = false;
-  const isDone = await openQuestion(title, (close, leave) => {
+  const isDone = await openQuestion(title, (close) => {
     const work = async (values) => {
       isTried = true;
       try {
@@ -94,7 +94,6 @@ export async function act(view, action) {
       h('p', { class: 'about' }, h('strong', {}, user.email ?? user.identifier ?? user.id)),
       ...[text].flat().map((part) => (typeof part === 'string' ? h('p', {}, part) : part)),
       entry,
-      leave(entry),
     ];
   });
   // Also after a refusal: what was shown may be out of date.

@@ -74,7 +74,7 @@ async function confirm(methods) {
   const needsCode = methods.includes('password+otp');
   const canUsePassword = needsCode || methods.includes('password');
   const canUsePasskey = hasPasskeys && methods.includes('passkey');
-  const confirmed = await openQuestion('Confirm it’s you', (close, leave) => {
+  const confirmed = await openQuestion('Confirm it’s you', (close) => {
     const work = async ({ password, code }) => {
       await auth.confirmPassword(password, needsCode ? factorOf(code) : undefined).catch((error) => {
         throw onCodeField(error);
@@ -97,7 +97,6 @@ async function confirm(methods) {
       canUsePassword && byPassword,
       canUsePasskey && byPasskey,
       !canUsePassword && !canUsePasskey && h('p', { class: 'summary' }, 'You have no way to confirm in this browser.'),
-      leave(canUsePassword ? byPassword : null),
     ].filter(Boolean);
   });
   return confirmed === true;
