@@ -42,6 +42,7 @@ import { MinimalProvider } from '../support/hosts/incomplete-users';
 import { PASSKEYS } from '../support/flows/passkeys';
 import { startOnce } from '../support/hosts/start-once';
 import { Operator, Person } from '../support/hosts/user-entities';
+import { savedVariables } from '../support/runtime/variables';
 import { RedisServer } from '../support/stores/redis';
 import { describeWithOwnRedis } from '../support/stores/with-redis';
 
@@ -276,13 +277,9 @@ describe('an application', () => {
 
   it('that read the environment logs every unknown variable with the nearest known one, and starts', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    jest.replaceProperty(process, 'env', {
-      ...process.env,
-      SVC_COOKIE_MOD: 'x',
-      SVC_ADMIN_ISUER: 'x',
-      SVC_ADMIN_ISSUER: '',
-    });
-    await start(authOptionsFromEnv());
+    const restoreVariables = savedVariables();
+    Object.assign(process.env, { SVC_COOKIE_MOD: 'x', SVC_ADMIN_ISUER: 'x', SVC_ADMIN_ISSUER: '' });
+    await start(authOptionsFromEnv()).finally(restoreVariables);
     const lines = warn.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('is not a variable'));
     expect(lines).toEqual([
       'SVC_COOKIE_MOD is not a variable of @svc/auth, and has no effect. The nearest known name is SVC_COOKIE_MODE.',

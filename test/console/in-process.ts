@@ -1,5 +1,6 @@
 import { ConsoleLogger, Logger } from '@nestjs/common';
 import { PassThrough, Writable } from 'node:stream';
+import { savedVariables } from '../support/runtime/variables';
 
 const LOG_LEVELS = ['verbose', 'debug', 'log', 'warn', 'error', 'fatal'] as const;
 
@@ -67,13 +68,12 @@ function replace(members: Record<string, unknown>): void {
 /** @returns a function that restores everything that a program may change in this process */
 function saveProcessState(): () => void {
   const directory = process.cwd();
-  const env = { ...process.env };
+  const restoreVariables = savedVariables();
   const names = ['argv', 'stdin', 'stdout', 'stderr', 'exit'];
   const members = names.map((name) => [name, Object.getOwnPropertyDescriptor(process, name)!] as const);
   return () => {
     for (const [name, descriptor] of members) Object.defineProperty(process, name, descriptor);
-    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
-    Object.assign(process.env, env);
+    restoreVariables();
     // Silences the logger again, as the test applications do.
     Logger.overrideLogger([...LOG_LEVELS]);
     Logger.overrideLogger(false);

@@ -35,6 +35,10 @@ function endPools() {
   pools.clear();
 }
 
+// A file that replaced the object would leave the next one a copy, in which variables of Node's own functions never appear.
+// Now the assignment throws.
+Object.defineProperty(process, 'env', { value: process.env, writable: false, enumerable: true, configurable: true });
+
 /** Runs test files in the realm of the process (see {@link NodeRuntime}) and restores its globals afterwards. */
 module.exports = class ProcessEnvironment {
   global = globalThis;

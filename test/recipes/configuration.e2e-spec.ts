@@ -7,6 +7,7 @@ import request from 'supertest';
 import { modulesOf, quickStartUsers } from '../docs/page-modules';
 import { startHost } from '../support/hosts/adapter';
 import { claimsOf } from '../support/hosts/app';
+import { savedVariables } from '../support/runtime/variables';
 import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
 
 const SECRET = 'a-secret-of-the-recipe-0123456789-abcdef';
@@ -14,16 +15,16 @@ const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with win
 
 let database: TestDatabase;
 let app: INestApplication | undefined;
-let env: NodeJS.ProcessEnv;
+let restoreVariables: () => void;
 
 beforeEach(async () => {
-  env = { ...process.env };
+  restoreVariables = savedVariables();
   database = await createEmptyDatabase();
 });
 afterEach(async () => {
   await app?.close();
   app = undefined;
-  process.env = env;
+  restoreVariables();
   await database.drop();
 });
 

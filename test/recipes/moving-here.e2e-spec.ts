@@ -195,7 +195,7 @@ describe('users for development, as in the recipe', () => {
   });
 
   it('are not created in production', async () => {
-    const replaced = jest.replaceProperty(process, 'env', { ...process.env, NODE_ENV: 'production' });
+    const replaced = jest.replaceProperty(process.env, 'NODE_ENV', 'production');
     await expect(seed(t.app)).rejects.toThrow('These passwords are public.');
     replaced.restore();
     expect(await t.database.query('SELECT 1 FROM members')).toEqual([]);

@@ -59,7 +59,7 @@ describe('production', () => {
   );
 
   it('is read from NODE_ENV', () => {
-    const replaced = jest.replaceProperty(process, 'env', { ...process.env, NODE_ENV: 'Prod' });
+    const replaced = jest.replaceProperty(process.env, 'NODE_ENV', 'Prod');
     expect(isProduction()).toBe(true);
     replaced.restore();
     expect(isProduction()).toBe(false);
