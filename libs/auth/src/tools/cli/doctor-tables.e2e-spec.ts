@@ -36,7 +36,8 @@ describe('svc-auth doctor, on the tables', () => {
     const { checks } = JSON.parse(stdout) as { checks: Finding[] };
     return checks
       .filter(
-        ({ check, status }) => ['start', 'tables', 'indexes', 'hashes', 'emails'].includes(check) && status !== 'ok',
+        ({ check, status }) =>
+          ['start', 'postgres', 'tables', 'indexes', 'hashes', 'emails'].includes(check) && status !== 'ok',
       )
       .map(({ check, status, message, cure = '' }) => `${status} ${check}: ${message} ${cure}`);
   }
