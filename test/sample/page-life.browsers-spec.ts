@@ -55,7 +55,7 @@ describeWithBrowser('the page of the sample', () => {
     });
 
     it('says what the library is good for, and leads to its first page and its source', async () => {
-      await tab.page.getByText('Sessions that rotate, revoke and fail closed').waitFor();
+      await tab.page.getByText('Rotating, revocable sessions that fail closed').waitFor();
       const { homepage } = JSON.parse(readFileSync(join(ROOT, 'libs/auth/package.json'), 'utf8')) as {
         homepage: string;
       };
@@ -133,6 +133,13 @@ describeWithBrowser('the page of the sample', () => {
       expect(await tab.life().locator('code').allInnerTexts()).toEqual([
         'POST /auth/login → 200',
         'POST /auth/refresh → 200',
+      ]);
+      // The session and its refresh tokens end together: after 12 hours, because the visitor does not stay signed in.
+      expect(await tab.page.locator('svg.life .value').allTextContents()).toEqual([
+        '12 hours left',
+        expect.stringMatching(/^1[45]:\d\d left$/),
+        '12 hours left',
+        expect.stringMatching(/^(10:00|9:\d\d) left$/),
       ]);
     });
 
@@ -309,18 +316,17 @@ describeWithBrowser('the page of the sample', () => {
       await tab.button(TOO_LATE).waitFor();
       await tab.presses(TOO_LATE);
       await tab.sees('Sign in');
-      expect(await tab.lived()).toEqual([
-        'Signed in',
-        'Renewed',
-        'Replayed too late: session ended',
-        'Access token refused',
-        'Current refresh token refused',
-      ]);
+      const theft = ['Replayed too late: session ended', 'Access token refused', 'Current refresh token refused'];
+      expect(await tab.lived()).toEqual([...theft, 'Signed in', 'Renewed']);
+      // The theft is one picture. What was before it is one click away.
+      expect(await tab.life().getByRole('listitem').filter({ hasText: 'Signed in' }).count()).toBe(0);
+      await tab.life().getByText('Before that').click();
+      await tab.lives('Signed in');
       await tab
         .life()
         .getByText(/^It had 1[45] minutes left\.$/)
         .waitFor();
-      expect((await tab.life().locator('code').allInnerTexts()).slice(-3)).toEqual([
+      expect((await tab.life().locator('code').allInnerTexts()).slice(0, 3)).toEqual([
         'POST /auth/refresh → 401',
         'GET /user → 401',
         'POST /auth/refresh → 401',

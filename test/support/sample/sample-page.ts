@@ -221,7 +221,7 @@ export class Tab {
 
   /** The life of the session says that the user ended it. */
   async seesOwnSignOut(): Promise<void> {
-    await this.page.locator('aside .verdict').getByText('You signed out.').waitFor();
+    await this.page.locator('aside .events').getByText('You signed out.').waitFor();
     await this.sees('Sign in');
   }
 

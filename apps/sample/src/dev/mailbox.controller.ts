@@ -52,7 +52,7 @@ export class MailboxController {
       mails.length
         ? mailList(mails, ({ number, to, at }) => ({
             address: `/mailbox/mails/${number}`,
-            details: html`${to} · <time datetime="${at.toISOString()}">${TIME.format(at)}</time>`,
+            details: html`<span>${to}</span> <time datetime="${at.toISOString()}">${TIME.format(at)}</time>`,
           }))
         : html`<p class="empty">No email yet.</p>`,
       templates(),

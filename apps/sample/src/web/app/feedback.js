@@ -71,6 +71,10 @@ document.addEventListener(
   true,
 );
 
+/** A button that copies a text. There is none where the browser has no clipboard, as on a page without TLS. */
+export const copyButton = (label, text, props) =>
+  navigator.clipboard && button(label, () => navigator.clipboard.writeText(text).then(() => say(t`Copied.`)), props);
+
 /** A button that runs `work`, once at a time. An error of `work` is shown. */
 export function button(label, work, props = {}) {
   let busy = false;

@@ -1,6 +1,7 @@
 import { place } from './auth.js';
 import { config } from './config.js';
 import { h } from './dom.js';
+import { copyButton } from './feedback.js';
 import { nodes, t } from './language.js';
 import { canReplay } from './life.js';
 
@@ -23,12 +24,16 @@ const SETUP = [
   ['orders.controller.ts', '@Authenticated()\n@Get()\nlist(@CurrentUser() user: User) {}'],
 ];
 
+/** Code with the names of decorators and classes in colour. */
+const coloured = (code) =>
+  code.split(/(@?\b[A-Z]\w*)/).map((part, i) => (i % 2 ? h('b', { class: part[0] === '@' && 'at' }, part) : part));
+
 /** What a colour of a drawing means. */
 export const swatch = (kind, text) => h('li', {}, h('span', { class: `swatch ${kind}`, 'aria-hidden': 'true' }), text);
 
 /** What this page is, for visitors who are not signed in. */
 export const intro = () => [
-  h('h2', { id: 'intro-heading' }, t`Sessions that rotate, revoke and fail closed`),
+  h('h2', { id: 'intro-heading' }, t`Rotating, revocable sessions that fail closed`),
   h(
     'p',
     {},
@@ -57,7 +62,15 @@ export const intro = () => [
   h(
     'dl',
     { class: 'setup ink' },
-    SETUP.map(([file, code]) => h('div', {}, h('dt', {}, file), h('dd', {}, h('code', {}, code)))),
+    SETUP.map(([file, code]) =>
+      h(
+        'div',
+        {},
+        h('dt', {}, file),
+        h('dd', {}, h('code', {}, coloured(code))),
+        copyButton(t`Copy`, code, { class: 'quiet', 'aria-label': t`Copy ${file}` }),
+      ),
+    ),
   ),
   h(
     'ul',

@@ -27,22 +27,33 @@ const changes = new EventTarget();
 let events = [];
 /** When each refresh token was issued, in order. */
 let issued = [];
-/** When the access token expires. */
-let expiresAt = 0;
+/** When the access token expires, and when the session ends, with its refresh tokens: Infinity until that is known. */
+let [expiresAt, endsAt] = [0, Infinity];
 /** The current refresh token, and `{ token, at }`: the one before it, and when it was replaced. Null if no script can read it. */
 let held = refreshToken();
 let old = null;
 
-/** The life of the session: `events`, `issued`, `expiresAt`, and `ended`, the time of its end or null. */
+/** The life of the session: `events`, `issued`, `expiresAt`, `endsAt`, and `ended`, the time of its end or null. */
 export const life = () => ({
   events,
   issued,
   expiresAt,
+  endsAt,
   ended: events.find(({ kind }) => kind === 'ended')?.at ?? null,
 });
 
 /** Calls `listener` after each event. */
 export const onLife = (listener, options) => changes.addEventListener('change', listener, options);
+
+/** Asks when the session ends. An idle time begins anew at each renewal, so that there is no such moment. */
+export async function learnEnd() {
+  if (isFinite(endsAt) || config.hasIdleTimeout) return;
+  const of = events;
+  const { expires_at } = (await auth.sessions()).find(({ current }) => current);
+  if (of !== events) return;
+  endsAt = Date.parse(expires_at);
+  changes.dispatchEvent(new Event('change'));
+}
 
 /** How long the server still accepts the old refresh token, in milliseconds: 0 when it does not; null if there is none. */
 export const graceLeft = () => old && Math.max(0, old.at + config.graceSeconds * 1000 - Date.now());
@@ -66,7 +77,7 @@ window.addEventListener('storage', ({ key, oldValue, newValue }) => {
 
 auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) => {
   const start = Math.min((claims.auth_time ?? Infinity) * 1000, Date.now());
-  [events, issued, expiresAt, old] = [[], [start], end, null];
+  [events, issued, expiresAt, endsAt, old] = [[], [start], end, Infinity, null];
   const how = methodsOf(claims);
   const text = otherTab
     ? t`In another tab, by ${how}. This issued the first tokens.`

@@ -1,7 +1,7 @@
 import { deviceOf, distinct } from '../device-name.js';
 import { ago, h, time } from '../dom.js';
 import { badge } from '../items.js';
-import { button, say } from '../feedback.js';
+import { copyButton } from '../feedback.js';
 import { act, actionButton } from './actions.js';
 import { actingSession, begin } from './acting.js';
 import { credentials } from './credentials.js';
@@ -33,10 +33,6 @@ const fact = (what, ...value) => h('div', {}, h('dt', {}, what), h('dd', {}, val
 function card(view) {
   const { user, suspension, locks, sessions: open, credentials: held } = view;
   const name = user.email ?? user.identifier ?? String(user.id);
-  const copy = async () => {
-    await navigator.clipboard.writeText(String(user.id));
-    say('The id is copied.', 'plain');
-  };
   const state = suspension
     ? badge('Suspended', 'bad')
     : locks.length
@@ -53,7 +49,12 @@ function card(view) {
         'div',
         {},
         h('h1', { id: 'account-heading', tabindex: -1 }, name),
-        h('p', { class: 'id' }, h('code', {}, String(user.id)), button('Copy id', copy, { class: 'quiet' })),
+        h(
+          'p',
+          { class: 'id' },
+          h('code', {}, String(user.id)),
+          copyButton('Copy id', String(user.id), { class: 'quiet' }),
+        ),
         h(
           'p',
           { class: 'badges' },

@@ -4,7 +4,7 @@ import { account } from '../auth.js';
 import { config } from '../config.js';
 import { ask, openDialog } from '../dialog.js';
 import { ago, duration, h, newId } from '../dom.js';
-import { button, say } from '../feedback.js';
+import { button, copyButton, say } from '../feedback.js';
 import { form } from '../form.js';
 import { badge, item, items } from '../items.js';
 import { t } from '../language.js';
@@ -147,17 +147,11 @@ async function newKey() {
 const shown = ({ access_key: key, label }) =>
   openDialog(
     t`Your key for “${label}”`,
-    () => {
-      const copy = async () => {
-        await navigator.clipboard.writeText(key);
-        say(t`Copied.`);
-      };
-      return [
-        h('p', {}, t`Copy it now and keep it in a safe place: it is not shown again.`),
-        h('code', { class: 'whole' }, key),
-        // The first choice: without a copy, the key is lost.
-        h('p', { class: 'row' }, button(t`Copy key`, copy, { class: 'primary', autofocus: true })),
-      ];
-    },
+    () => [
+      h('p', {}, t`Copy it now and keep it in a safe place: it is not shown again.`),
+      h('code', { class: 'whole' }, key),
+      // The first choice: without a copy, the key is lost.
+      h('p', { class: 'row' }, copyButton(t`Copy key`, key, { class: 'primary', autofocus: true })),
+    ],
     t`Done`,
   );

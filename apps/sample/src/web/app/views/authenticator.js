@@ -1,5 +1,5 @@
 import { h } from '../dom.js';
-import { button, say } from '../feedback.js';
+import { copyButton } from '../feedback.js';
 import { CODE } from '../form.js';
 import { t } from '../language.js';
 
@@ -13,10 +13,6 @@ const loadQrCode = async () => (await import('../qr-code.js')).qrCode;
 export async function scanning({ otpauth_uri: uri }, title) {
   const qrCode = await loadQrCode();
   const secret = new URL(uri).searchParams.get('secret');
-  const copy = async () => {
-    await navigator.clipboard.writeText(secret);
-    say(t`Copied.`);
-  };
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'scan-heading' },
@@ -25,7 +21,12 @@ export async function scanning({ otpauth_uri: uri }, title) {
     h('a', { class: 'button second on-phone', href: uri }, t`Open the app on this device`),
     qrCode(uri, t`QR code for your authenticator app`),
     h('p', {}, t`Or type this key into it:`),
-    h('p', { class: 'row' }, h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')), button(t`Copy key`, copy)),
+    h(
+      'p',
+      { class: 'row' },
+      h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')),
+      copyButton(t`Copy key`, secret),
+    ),
     h(
       'details',
       {},

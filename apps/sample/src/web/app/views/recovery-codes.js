@@ -1,15 +1,11 @@
 import { config } from '../config.js';
 import { download, h } from '../dom.js';
-import { button, say } from '../feedback.js';
+import { button, copyButton } from '../feedback.js';
 import { t } from '../language.js';
 
 /** New recovery codes. They are shown only once. @param title the heading */
 export function recoveryCodes(codes, title = t`Your recovery codes`) {
   const text = `${codes.join('\n')}\n`;
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    say(t`Copied.`);
-  };
   const save = () => {
     const heading = t`Recovery codes for ${config.appName}, each valid once`;
     download('recovery-codes.txt', 'text/plain', `${heading}\n\n${text}`);
@@ -28,6 +24,6 @@ export function recoveryCodes(codes, title = t`Your recovery codes`) {
       { class: 'codes' },
       codes.map((code) => h('li', {}, h('code', {}, code))),
     ),
-    h('p', { class: 'row' }, button(t`Copy codes`, copy), button(t`Download codes`, save)),
+    h('p', { class: 'row' }, copyButton(t`Copy codes`, text), button(t`Download codes`, save)),
   );
 }

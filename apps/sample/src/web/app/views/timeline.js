@@ -1,5 +1,5 @@
 import { config } from '../config.js';
-import { h, svg } from '../dom.js';
+import { duration, h, svg } from '../dom.js';
 import { swatch } from '../intro.js';
 import { locale, t } from '../language.js';
 import { canReplay, life, onLife } from '../life.js';
@@ -93,9 +93,10 @@ function numbersOf(edges) {
   return numbers;
 }
 
-/** How long something still lasts: `14:57`. */
+/** How long something still lasts: `14:57`, and from an hour on `12 hours`. */
 const clockOf = (ms) => {
   const rest = Math.max(0, Math.round(ms / SECOND));
+  if (rest >= 3600) return duration(rest);
   return `${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')}`;
 };
 
@@ -105,7 +106,7 @@ const clockOf = (ms) => {
  *
  * @param width the width of the drawing
  */
-function drawing({ events, issued, expiresAt, ended }, width) {
+function drawing({ events, issued, expiresAt, endsAt, ended }, width) {
   const [reused, refused] = ['reused', 'refused'].map((kind) => events.find((event) => event.kind === kind));
   const now = Math.max(ended ?? Date.now(), events[0].at + 1);
   const grace = canReplay ? config.graceSeconds * SECOND : 0;
@@ -183,7 +184,9 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       }),
   ];
   /** A lane has a line where it has nothing else. */
-  const untils = [ended ? now : Infinity, expiresAt, Infinity, graceEnd && !ended ? graceEnd : now].map(x);
+  const untils = [ended ? now : endsAt, expiresAt, ended ? Infinity : endsAt, graceEnd && !ended ? graceEnd : now].map(
+    x,
+  );
   const track = (i, x1, x2) => x1 < x2 && svg('line', { class: 'track', x1, x2, y1: middle(i), y2: middle(i) });
   const nowText = ended ? x(now) - TIME : x(now) - HALF_NOW;
   /** Between the labels that are above the lanes. */
@@ -215,7 +218,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ]),
     linesOfNow.map(([y1, y2]) => svg('line', { class: 'now', x1: x(now), x2: x(now), y1, y2 })),
     bar('token session', first, now, 0),
-    ahead('ahead', Infinity, 0),
+    ahead('ahead', endsAt, 0),
     bar('token', last, now, 1),
     ended ? bar('lost', now, expiresAt, 1) : ahead('ahead', expiresAt, 1),
     replaced.slice(0, -1).map((from, i) => bar('past', from, issued[i + 1], 2, THICK)),
@@ -224,7 +227,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     ),
     token('token', last, now, 2, issued.length),
     reused && stolen(),
-    ended ? bar('lost', now, Infinity, 2, THICK) : ahead('ahead', Infinity, 2, THICK),
+    ended ? bar('lost', now, Infinity, 2, THICK) : ahead('ahead', endsAt, 2, THICK),
     // A token before the last one has none any more.
     graceEnd > 0 && token('grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
     grace > 0 && ahead('grace-ahead', graceEnd, 3, THICK),
@@ -270,21 +273,27 @@ export function timeline(left, ...between) {
   let shown = [];
   let count = 0;
   let times = 0;
-  /** Where a theft is above what was before it. */
-  const rest = h('li', { class: 'before' }, t`Before that`);
+  /** Below an end that the user did not want: what was before it. */
+  let before = null;
+  const fold = () => {
+    const events = h('ol', { class: 'events' }, ...list.children);
+    before = h('li', { class: 'before' }, h('details', {}, h('summary', {}, t`Before that`), events));
+    list.append(before);
+  };
   const tell = () => {
     const { events } = life();
     // Another session has begun, in another tab.
-    if (events !== shown) list.replaceChildren();
-    if (events !== shown) count = 0;
-    shown = events;
+    if (events !== shown) {
+      list.replaceChildren();
+      [shown, count, before] = [events, 0, null];
+    }
     // One item has what happened again. Others stay: screen readers read only what is added.
     for (; count < events.length; count++) {
-      const [event, before] = [events[count], events[count - 1]];
-      times = before?.kind === event.kind && before.text === event.text ? times + 1 : 1;
+      const [event, last] = [events[count], events[count - 1]];
+      times = last?.kind === event.kind && last.text === event.text ? times + 1 : 1;
       if (times > 1) list.lastChild.remove();
-      if (event.kind === 'reused') list.append(rest);
-      list.append(item(event, times));
+      if (!before && (event.kind === 'reused' || event.reason === 'ended')) fold();
+      list.insertBefore(item(event, times), before);
     }
     meaning.replaceChildren(legend(life()));
     draw();

@@ -110,12 +110,11 @@ export function sessionCard(left) {
 
 const isTheft = () => life().events.some(({ kind }) => kind === 'reused');
 
-/** Why the session has ended, in one line. An end that the user did not want is announced. */
+/** Why the session has ended, if the user did not want it. It is announced. */
 function verdict() {
-  const { events } = life();
-  const last = events.at(-1);
-  if (last.reason !== 'ended') return h('p', { class: 'verdict' }, last.text);
-  const line = h('p', { class: 'verdict bad', role: 'status' });
+  const last = life().events.at(-1);
+  if (last.reason !== 'ended') return;
+  const line = h('p', { class: 'verdict', role: 'status' });
   const cause = isTheft()
     ? t`An old refresh token came back after its grace time. The server takes that for theft: whoever sent it got nothing, and every tab is signed out.`
     : last.text;
