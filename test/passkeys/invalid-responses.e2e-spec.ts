@@ -9,8 +9,8 @@ import {
   PasskeyApp,
   UNKNOWN_PASSKEY,
 } from '../support/flows/passkeys';
+import { coseKeyOf } from '../../libs/auth/src/features/passkeys/testing';
 import { type Change, type Sent, SoftAuthenticator } from '@svc/auth/testing';
-import { coseKeyOf } from '../support/flows/cose-key';
 import {
   INVALID_VALUES,
   MISSING_FIELDS,

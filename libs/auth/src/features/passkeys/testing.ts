@@ -1,4 +1,4 @@
-import { type KeyObject, createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { type KeyObject, createHash, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { loadWebauthn } from './webauthn/library';
 
 /** The members of the response of `POST /passkeys/registration-options` that create a passkey. */
@@ -56,8 +56,10 @@ const cbor = (value: Cbor): Uint8Array => loadWebauthn().isoCBOR.encode(value as
 const b64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 const bytesOf = (text: unknown): Buffer => Buffer.from(String(text), 'base64url');
 
-/** The COSE key of a public key of P-256 or RSA. */
-function coseKeyOf(publicKey: KeyObject): Map<Cbor, Cbor> {
+/** The COSE key of an RSA or EC key. The `crv` of every EC key is P-256, whatever its curve. */
+export function coseKeyOf(generated: KeyObject): Map<Cbor, Cbor> {
+  // On Node 20, the export of a generated key as JWK never ends if the garbage of the generation is collected meanwhile.
+  const publicKey = createPublicKey(generated.export({ format: 'pem', type: 'spki' }));
   const { kty, x, y, n, e } = publicKey.export({ format: 'jwk' });
   const members: [Cbor, Cbor][] =
     kty === 'RSA'
