@@ -264,6 +264,7 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.goes('Two-factor');
     await tab.presses('Set up two-factor');
     const buttons = question.getByRole('button');
+    await buttons.first().waitFor();
     expect(await buttons.allInnerTexts()).toEqual(['Show', 'Fill in', 'Cancel', 'Confirm']);
     await tab.presses('Fill in');
     await tab.presses('Confirm');

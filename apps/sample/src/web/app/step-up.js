@@ -1,3 +1,4 @@
+import { ANY_CODE, withAnyCode } from './any-code.js';
 import { auth, hasPasskeys } from './auth.js';
 import { config } from './config.js';
 import { openDialog } from './dialog.js';
@@ -6,18 +7,6 @@ import { button, pressed } from './feedback.js';
 import { PASSWORD, form, hiddenUsername, withPassword } from './form.js';
 import { t } from './language.js';
 import { user } from './user.js';
-
-/** A code of the app, or a recovery code. */
-const ANY_CODE = {
-  name: 'code',
-  label: t`Code from your authenticator app, or a recovery code`,
-  autocomplete: 'one-time-code',
-  autocapitalize: 'off',
-  spellcheck: 'false',
-};
-/** Only a code of the app has six digits, of any script, and no letters. */
-const factorOf = (text) =>
-  /^\p{Nd}{6}$/u.test(text.replaceAll(/[^\p{L}\p{Nd}]/gu, '')) ? { code: text } : { recovery_code: text };
 
 /** What the user was about to do, and as whom. */
 export const asked = (email) =>
@@ -42,13 +31,7 @@ export async function confirm(methods) {
   const about = asked(email);
   const confirmed = await openDialog(t`Confirm it’s you`, (close) => {
     const work = async ({ password, code }) => {
-      try {
-        await auth.confirmPassword(password, needsCode ? factorOf(code) : undefined);
-      } catch (error) {
-        // There is one field for both kinds of code.
-        const { recovery_code: wrong, ...errors } = error.errors ?? {};
-        throw wrong ? Object.assign(error, { errors: { ...errors, code: wrong } }) : error;
-      }
+      await withAnyCode(code, (factor) => auth.confirmPassword(password, factor));
       close(true);
     };
     const byPassword = form([{ ...PASSWORD, autofocus: true }, needsCode && ANY_CODE], { label: t`Confirm`, work });

@@ -1,3 +1,4 @@
+import { ANY_CODE, withAnyCode } from '../any-code.js';
 import { createAuthClient } from '../auth-client.js';
 import { h } from '../dom.js';
 import { UNREACHABLE, button } from '../feedback.js';
@@ -50,24 +51,6 @@ async function fetchMe() {
 auth.on('signedIn', () => (known = null));
 auth.on('signedOut', () => (known = null));
 
-/** A code of the app has six digits; everything else is a recovery code. */
-export const factorOf = (text) =>
-  /^\d{6}$/.test(text.replaceAll(/[^\p{L}\p{Nd}]/gu, '')) ? { code: text } : { recovery_code: text };
-
-export const ANY_CODE = {
-  name: 'code',
-  label: 'Code from your authenticator app, or a recovery code',
-  autocomplete: 'one-time-code',
-  autocapitalize: 'off',
-  spellcheck: 'false',
-};
-
-/** There is one field for both kinds of code. */
-export const onCodeField = (error) => {
-  const { recovery_code: wrong, ...errors } = error.errors ?? {};
-  return wrong ? Object.assign(error, { errors: { ...errors, code: wrong } }) : error;
-};
-
 /** Asks the operator to confirm the identity. The question before it stays as it is, with what was typed. @returns whether it was confirmed */
 async function confirm(methods) {
   const { email } = await me();
@@ -76,9 +59,7 @@ async function confirm(methods) {
   const canUsePasskey = hasPasskeys && methods.includes('passkey');
   const confirmed = await openQuestion('Confirm it’s you', (close) => {
     const work = async ({ password, code }) => {
-      await auth.confirmPassword(password, needsCode ? factorOf(code) : undefined).catch((error) => {
-        throw onCodeField(error);
-      });
+      await withAnyCode(code, (factor) => auth.confirmPassword(password, factor));
       close(true);
     };
     const byPassword = form([{ ...PASSWORD, autofocus: true }, needsCode && ANY_CODE], { label: 'Confirm', work });

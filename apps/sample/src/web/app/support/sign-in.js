@@ -1,7 +1,8 @@
+import { ANY_CODE, withAnyCode } from '../any-code.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
 import { EMAIL, PASSWORD, form } from '../form.js';
-import { ANY_CODE, auth, config, factorOf, hasPasskeys, onCodeField } from './session.js';
+import { auth, config, hasPasskeys } from './session.js';
 
 /** The sign-in of operators. @param present shows nodes in its place */
 export function signIn(present) {
@@ -43,7 +44,7 @@ function secondStep(challenge, present) {
     try {
       await sent;
     } catch (error) {
-      if (!error.errors?.challenge_token) throw onCodeField(error);
+      if (!error.errors?.challenge_token) throw error;
       restart();
       complain(error);
     }
@@ -55,7 +56,7 @@ function secondStep(challenge, present) {
     hasCode &&
       form([{ ...ANY_CODE, autofocus: true }], {
         label: 'Continue',
-        work: ({ code }) => answer(auth.answerChallenge(challenge, factorOf(code))),
+        work: ({ code }) => answer(withAnyCode(code, (factor) => auth.answerChallenge(challenge, factor))),
       }),
     methods.includes('passkey') &&
       hasPasskeys &&

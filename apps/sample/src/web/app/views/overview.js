@@ -2,7 +2,7 @@ import { account, auth, hasPasskeys, methodsOf, place } from '../auth.js';
 import { badge } from '../items.js';
 import { config } from '../config.js';
 import { ago, h } from '../dom.js';
-import { button, complain, say } from '../feedback.js';
+import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { learnEnd } from '../life.js';
 import { hasPasskey, latestUser } from '../user.js';
@@ -14,8 +14,8 @@ const mustConfirm = ({ email_verified }) => !email_verified && config.features.e
 export async function overview(left) {
   // Another tab or a link in a mail can have changed the user.
   const [me, canUsePasskey] = await Promise.all([latestUser(), hasPasskey()]);
-  // The view does not wait for it.
-  learnEnd().catch(complain);
+  // The view does not wait for it, and is complete without it.
+  learnEnd().catch(() => undefined);
   const others = [sessionCard(left), next(me, canUsePasskey)];
   // What the user still has to do is first.
   return mustConfirm(me) ? [who(me), ...others] : [...others, who(me)];
