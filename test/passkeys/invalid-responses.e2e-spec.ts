@@ -9,7 +9,7 @@ import {
   PasskeyApp,
   UNKNOWN_PASSKEY,
 } from '../support/flows/passkeys';
-import { coseKeyOf } from '../../libs/auth/src/features/passkeys/testing';
+import { coseKeyOf } from '../support/flows/cose-key';
 import { type Change, type Sent, SoftAuthenticator } from '@svc/auth/testing';
 import {
   INVALID_VALUES,
