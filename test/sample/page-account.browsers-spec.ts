@@ -397,7 +397,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.button('Download data').focus();
       await tab.page.keyboard.press('Enter');
       await tab.dialog().waitFor();
-      expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Show', 'Cancel', 'Confirm']);
+      expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Show', 'Not now', 'Confirm']);
       await tab.page.keyboard.press('Escape');
       await tab.dialog().waitFor({ state: 'detached' });
       await tab.hasFocus(tab.button('Download data'));

@@ -265,7 +265,7 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.presses('Set up two-factor');
     const buttons = question.getByRole('button');
     await buttons.first().waitFor();
-    expect(await buttons.allInnerTexts()).toEqual(['Show', 'Fill in', 'Cancel', 'Confirm']);
+    expect(await buttons.allInnerTexts()).toEqual(['Show', 'Fill in', 'Not now', 'Confirm']);
     await tab.presses('Fill in');
     await tab.presses('Confirm');
     await tab.page.getByLabel('Code from the app').waitFor();

@@ -108,7 +108,7 @@ describeWithBrowser('the page of the sample, with a provider', () => {
       identities.has('eve');
       await tab.presses('Confirm with Acme');
       await tab.dialog().getByRole('alert').getByText(/\w/).waitFor();
-      await tab.answers('Cancel');
+      await tab.answers('Not now');
     });
 
     it('signs out here and at the provider', async () => {

@@ -60,13 +60,14 @@ export function complain(error) {
   if (!isSilent(error)) show(alert, textOf(error));
 }
 
-/** The name of the button that was pressed last: a question before its work names it. */
-export let pressed = '';
+/** What the user is about to do, for a question before it: the button that was pressed last, or what its work says. */
+export let action = '';
+export const nameAction = (text) => (action = text);
 document.addEventListener(
   'click',
   ({ target }) => {
     const element = target.closest('button');
-    if (element) pressed = element.ariaLabel ?? element.textContent;
+    if (element) nameAction(element.ariaLabel ?? element.textContent);
   },
   true,
 );

@@ -6,6 +6,14 @@ await stylesheet('items.css');
 /** A list of things that can be ended or deleted. */
 export const items = (rows) => h('ul', { class: 'items' }, rows);
 
+/** An icon beside a name with its badges, which wrap below the name. */
+function titled(name) {
+  const parts = [name].flat().filter(Boolean);
+  const icons = parts.filter(({ localName }) => localName === 'svg');
+  const others = parts.filter((part) => !icons.includes(part));
+  return [...icons, h('span', {}, others)];
+}
+
 /**
  * A row of a list: its name, what is known about it, and what can be done with it.
  *
@@ -16,7 +24,7 @@ export const item = (heading, name, facts, ...actions) =>
   h(
     'li',
     {},
-    h(heading, {}, ...[name].flat().filter(Boolean)),
+    h(heading, {}, ...titled(name)),
     h(
       'dl',
       { class: 'facts' },

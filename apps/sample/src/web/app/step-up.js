@@ -3,7 +3,7 @@ import { auth, hasPasskeys } from './auth.js';
 import { config } from './config.js';
 import { openDialog } from './dialog.js';
 import { h } from './dom.js';
-import { button, pressed } from './feedback.js';
+import { action, button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername, withPassword } from './form.js';
 import { t } from './language.js';
 import { user } from './user.js';
@@ -13,7 +13,7 @@ export const asked = (email) =>
   h(
     'dl',
     {},
-    pressed && h('div', {}, h('dt', {}, t`Action`), h('dd', {}, h('strong', {}, pressed))),
+    action && h('div', {}, h('dt', {}, t`Action`), h('dd', {}, h('strong', {}, action))),
     h('div', {}, h('dt', {}, t`Account`), h('dd', {}, email)),
   );
 
@@ -29,21 +29,26 @@ export async function confirm(methods) {
   const canUsePasskey = hasPasskeys && methods.includes('passkey');
   const byProvider = methods.includes('identity') ? await (await import('./views/identities.js')).confirming() : [];
   const about = asked(email);
-  const confirmed = await openDialog(t`Confirm it’s you`, (close) => {
-    const work = async ({ password, code }) => {
-      await withAnyCode(code, (factor) => auth.confirmPassword(password, factor));
-      close(true);
-    };
-    const byPassword = form([{ ...PASSWORD, autofocus: true }, needsCode && ANY_CODE], { label: t`Confirm`, work });
-    withDemoPassword(email, byPassword).prepend(hiddenUsername(email));
-    const byPasskey = () => auth.confirmPasskey().then(() => close(true));
-    return [
-      about,
-      h('p', { class: 'note' }, t`You are not asked again for a few minutes.`),
-      canUsePassword && byPassword,
-      canUsePasskey && button(t`Confirm with a passkey`, byPasskey),
-      ...byProvider.map(([label, confirmBy]) => button(label, () => confirmBy().then(() => close(true)))),
-    ].filter(Boolean);
-  });
+  const confirmed = await openDialog(
+    t`Confirm it’s you`,
+    (close) => {
+      const work = async ({ password, code }) => {
+        await withAnyCode(code, (factor) => auth.confirmPassword(password, factor));
+        close(true);
+      };
+      const byPassword = form([{ ...PASSWORD, autofocus: true }, needsCode && ANY_CODE], { label: t`Confirm`, work });
+      withDemoPassword(email, byPassword).prepend(hiddenUsername(email));
+      const byPasskey = () => auth.confirmPasskey().then(() => close(true));
+      return [
+        about,
+        h('p', { class: 'note' }, t`You are not asked again for a few minutes.`),
+        canUsePassword && byPassword,
+        canUsePasskey && button(t`Confirm with a passkey`, byPasskey),
+        ...byProvider.map(([label, confirmBy]) => button(label, () => confirmBy().then(() => close(true)))),
+      ].filter(Boolean);
+      // The action itself may be to cancel something.
+    },
+    t`Not now`,
+  );
   return confirmed === true;
 }

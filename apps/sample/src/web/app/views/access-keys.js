@@ -4,7 +4,7 @@ import { account } from '../auth.js';
 import { config } from '../config.js';
 import { ask, openDialog } from '../dialog.js';
 import { ago, duration, h, newId } from '../dom.js';
-import { button, copyButton, say } from '../feedback.js';
+import { button, copyButton, nameAction, say } from '../feedback.js';
 import { form } from '../form.js';
 import { badge, item, items } from '../items.js';
 import { t } from '../language.js';
@@ -44,7 +44,8 @@ export async function accessKeys() {
         { class: 'card', 'aria-labelledby': 'use-heading' },
         h('h2', { id: 'use-heading' }, t`Use a key`),
         h('p', {}, t`Send it as the bearer token of a request. This route accepts it:`),
-        h('pre', { tabindex: 0 }, `curl \\\n  ${location.origin}/orders \\\n  -H "Authorization: Bearer $KEY"`),
+        h('pre', { tabindex: 0 }, CURL),
+        copyButton(t`Copy`, CURL, { class: 'small', 'aria-label': t`Copy ${'curl'}` }),
         h('p', { class: 'note' }, t`A key cannot manage your account, confirm a change or make another key.`),
       ),
     ];
@@ -83,6 +84,8 @@ function row({ id, label, abilities, networks, created_at, expires_at, last_used
     button(t`Revoke`, revoke, { class: 'danger small', 'aria-label': t`Revoke ${label}` }),
   );
 }
+
+const CURL = `curl \\\n  ${location.origin}/orders \\\n  -H "Authorization: Bearer $KEY"`;
 
 /** Choices of one kind, as radio buttons or checkboxes with a name. @param options `[value, label, isChosen, hint?]` */
 const choices = (legend, name, type, kind, options) =>
@@ -125,6 +128,7 @@ async function newKey() {
       const from = networks.split(/[\s,;]+/).filter(Boolean);
       const abilities = new FormData(creation).getAll('abilities');
       const wanted = { label, abilities, expires_in_days: Number(expires_in_days) };
+      nameAction(t`Create access key “${label}”`);
       close(await account.accessKeys.create({ ...wanted, ...(from.length && { networks: from }) }));
     };
     const creation = form([LABEL, NETWORKS], { label: t`Create key`, work });

@@ -19,19 +19,27 @@ export async function scanning({ otpauth_uri: uri }, title) {
     h('h2', { id: 'scan-heading' }, title),
     // A phone cannot scan its own screen.
     h('a', { class: 'button second on-phone', href: uri }, t`Open the app on this device`),
-    qrCode(uri, t`QR code for your authenticator app`),
-    h('p', {}, t`Or type this key into it:`),
     h(
-      'p',
-      { class: 'row' },
-      h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')),
-      copyButton(t`Copy key`, secret),
-    ),
-    h(
-      'details',
-      {},
-      h('summary', {}, t`The complete URI, for apps that accept it`),
-      h('p', {}, h('code', { class: 'uri' }, uri)),
+      'div',
+      { class: 'beside' },
+      qrCode(uri, t`QR code for your authenticator app`),
+      h(
+        'div',
+        { class: 'stack' },
+        h('p', {}, t`Or type this key into it:`),
+        h(
+          'p',
+          { class: 'row' },
+          h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')),
+          copyButton(t`Copy key`, secret),
+        ),
+        h(
+          'details',
+          {},
+          h('summary', {}, t`The complete URI, for apps that accept it`),
+          h('p', {}, h('code', { class: 'uri' }, uri)),
+        ),
+      ),
     ),
   );
 }

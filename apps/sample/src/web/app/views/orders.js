@@ -1,7 +1,7 @@
 import { auth, send } from '../auth.js';
 import { config } from '../config.js';
 import { ago, h } from '../dom.js';
-import { button, say } from '../feedback.js';
+import { button, nameAction, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { part } from '../router.js';
 import { user } from '../user.js';
@@ -15,6 +15,7 @@ auth.on('signedOut', () => (device = null));
 
 async function readOnlyToken() {
   // The route asks for a confirmation: a token for another device is an important change.
+  nameAction(t`Sign in a read-only device`);
   device ??= (await auth.request('POST', '/user/tokens', { label: t`Read-only device`, abilities: ['orders.read'] }))
     .access_token;
   return device;

@@ -2,7 +2,7 @@ import { account } from '../auth.js';
 import { item, items } from '../items.js';
 import { ask } from '../dialog.js';
 import { ago, h } from '../dom.js';
-import { button, say } from '../feedback.js';
+import { button, nameAction, say } from '../feedback.js';
 import { form } from '../form.js';
 import { t } from '../language.js';
 import { part } from '../router.js';
@@ -32,6 +32,7 @@ export async function passkeys() {
 
 function adding(done) {
   const work = async ({ name }) => {
+    if (name) nameAction(t`Add passkey “${name}”`);
     await account.addPasskey(name);
     await done(t`Passkey added.`);
   };
@@ -47,6 +48,7 @@ function row({ id, name, last_used_at }, done) {
     const options = { danger: false, fields: [{ ...NAME, value: name ?? '' }] };
     const given = await ask(t`Rename passkey`, t`Enter a new name.`, t`Rename`, options);
     if (!given) return;
+    nameAction(t`Rename passkey`);
     await account.renamePasskey(id, given.name);
     await done(t`Passkey renamed.`);
   };

@@ -8,6 +8,8 @@ import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { part } from '../router.js';
 
+const nameOf = ({ label, user_agent }) => label ?? deviceOf(user_agent);
+
 export async function sessions() {
   const list = await part('div', { 'aria-label': t`Your sessions`, role: 'group' }, async (again) => {
     const all = (await auth.sessions()).toSorted((a, b) => b.current - a.current);
@@ -21,7 +23,7 @@ export async function sessions() {
       await again();
       say(t`All other sessions signed out.`);
     };
-    const names = distinct(all.map(({ label, user_agent }) => label ?? deviceOf(user_agent)));
+    const names = distinct(all.map(nameOf));
     return [
       items(all.map((session, i) => row(session, names[i], again))),
       all.length > 1 && h('p', { class: 'row' }, button(t`Sign out other sessions`, endOthers, { class: 'danger' })),
@@ -33,7 +35,9 @@ export async function sessions() {
   ];
 }
 
-function row({ id, user_agent, ip, created_at, last_used_at, expires_at, actor, current }, name, again) {
+/** @param name distinct, for those who hear only the buttons */
+function row(session, name, again) {
+  const { id, user_agent, ip, created_at, last_used_at, expires_at, actor, current } = session;
   const end = async () => {
     await auth.endSession(id);
     await again();
@@ -43,7 +47,7 @@ function row({ id, user_agent, ip, created_at, last_used_at, expires_at, actor, 
     'h2',
     [
       deviceIcon(user_agent),
-      name,
+      nameOf(session),
       current && badge(t`This device`, 'good'),
       actor === 'operator' && badge(t`Support`, 'bad'),
     ],

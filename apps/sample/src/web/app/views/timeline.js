@@ -11,7 +11,7 @@ const [SHORTEST, LONGEST, AHEAD] = [20 * SECOND, 240 * SECOND, 60 * SECOND];
 const PAST = 64;
 /** From this width on, the lanes have their labels beside them, otherwise above them. All sizes are in pixels. */
 const WIDE = 520;
-const [LABELS, VALUES, EDGE, THICK, THIN] = [160, 84, 10, 16, 8];
+const [LABELS, VALUES, EDGE, THICK, THIN] = [160, 124, 10, 16, 8];
 /** What the number of a token needs: its edges, and each digit. */
 const [EDGES, DIGIT] = [3, 8];
 /** From this width on, a token keeps its own number. The stolen token is at least so wide that its number is legible. */
@@ -35,13 +35,19 @@ const SHAPES = {
 const mark = (kind, place) =>
   svg('svg', { class: `mark ${kind}`, ...place }, svg('path', { d: SHAPES[kind], 'fill-rule': 'evenodd' }));
 
-/** An event in the list, which says all that the drawing shows. @param times how often it happened in a row */
-const item = ({ at, kind, title, text, http }, times) =>
+/** An event in the list, which says all that the drawing shows. @param times how often it happened in a row, @param since and since when */
+const item = ({ at, kind, title, text, http }, times, since) =>
   h(
     'li',
     { class: kind },
     mark(kind, { viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }),
-    h('p', {}, h('strong', {}, title), times > 1 && h('span', { class: 'badge' }, `× ${times}`), clockTime(at)),
+    h(
+      'p',
+      {},
+      h('strong', {}, title),
+      ...(times > 1 ? [h('span', { class: 'badge' }, `× ${times}`), clockTime(since), ' –'] : []),
+      clockTime(at),
+    ),
     http && h('code', { class: 'http' }, `${http[0]} → `, h('b', { class: http[1] > 399 && 'bad' }, http[1])),
     text && h('p', { class: 'text' }, text),
   );
@@ -272,7 +278,7 @@ export function timeline(left, ...between) {
   const draw = () => canvas.replaceChildren(drawing(life(), picture.clientWidth || Math.min(innerWidth - 74, 600)));
   let shown = [];
   let count = 0;
-  let times = 0;
+  let [times, since] = [0, 0];
   /** Below an end that the user did not want: what was before it. */
   let before = null;
   const fold = () => {
@@ -292,8 +298,9 @@ export function timeline(left, ...between) {
       const [event, last] = [events[count], events[count - 1]];
       times = last?.kind === event.kind && last.text === event.text ? times + 1 : 1;
       if (times > 1) list.lastChild.remove();
+      else since = event.at;
       if (!before && (event.kind === 'reused' || event.reason === 'ended')) fold();
-      list.insertBefore(item(event, times), before);
+      list.insertBefore(item(event, times, since), before);
     }
     meaning.replaceChildren(legend(life()));
     draw();

@@ -118,8 +118,10 @@ function verdict() {
   const cause = isTheft()
     ? t`An old refresh token came back after its grace time. The server takes that for theft: whoever sent it got nothing, and every tab is signed out.`
     : last.text;
+  // On a phone, the form is far below.
+  const toForm = button(t`Sign in again`, () => document.querySelector('#main input').focus(), { class: 'second' });
   // Screen readers read what is added to an element that is there.
-  setTimeout(() => line.append(h('strong', {}, t`Your session has ended. Sign in again.`), ' ', cause));
+  setTimeout(() => line.append(h('strong', {}, t`Your session has ended. Sign in again.`), ' ', cause, toForm));
   return line;
 }
 

@@ -1,7 +1,7 @@
 import { account } from '../auth.js';
 import { ask, withCancel } from '../dialog.js';
 import { h } from '../dom.js';
-import { button, say } from '../feedback.js';
+import { button, nameAction, say } from '../feedback.js';
 import { form } from '../form.js';
 import { badge } from '../items.js';
 import { t } from '../language.js';
@@ -76,6 +76,7 @@ async function enabled(to) {
   const renew = async () => {
     const text = t`The codes that you have now stop working.`;
     if (!(await ask(t`Replace your recovery codes?`, text, t`Replace codes`))) return;
+    nameAction(t`Replace your recovery codes`);
     const { recovery_codes: codes } = await account.newRecoveryCodes();
     // The former codes are void, so the new ones are shown whatever the next request answers.
     await to(async (then) => [recoveryCodes(codes), ...(await enabled(then).catch(() => []))]);
@@ -83,6 +84,7 @@ async function enabled(to) {
   const disable = async () => {
     const text = t`Your password alone is then enough to sign in.`;
     if (!(await ask(t`Turn off two-factor?`, text, t`Turn off`))) return;
+    nameAction(t`Turn off two-factor`);
     await account.disableTwoFactor();
     await to(null);
     say(t`Two-factor is off.`);
