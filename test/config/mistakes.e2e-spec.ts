@@ -140,7 +140,7 @@ const MISTAKES: readonly Mistake[] = [
   ['an algorithm that is not supported', options({ algorithm: 'EdDSA' }), 'algorithm (SVC_ALGORITHM) is "EdDSA"', 'Use HS256, RS256 or ES256'],
   ['a short RSA key', options({ algorithm: 'RS256', keys: { private: weak.privateKey, public: { default: weak.publicKey } } }), 'RSA key of 1024 bits', 'npx svc-auth keygen'],
   ['a kid without a public key', options(es256({ active: 'k2' })), 'keys.active (SVC_ACTIVE_KID) is "k2"', 'Add it to keys.public'],
-  ['a public key of another pair', options(es256({ public: { default: other.publicKey } })), 'keys.private and keys.public["default"] are not one pair', 'Publish the public key'],
+  ['a public key of another pair', options(es256({ public: { default: other.publicKey } })), 'keys.private (SVC_PRIVATE_KEY) and keys.public["default"] are not one pair', 'Publish the public key'],
   ['a key file that does not exist', options(es256({ private: '@/nowhere/key.pem' })), 'keys.private (SVC_PRIVATE_KEY) names no readable key file', 'Give a PEM or the path'],
   ['routes without a key that signs', options(es256({ private: undefined })), 'keys.private (SVC_PRIVATE_KEY) is missing', 'set verifyOnly to true'],
   ['a key pair and no root for refresh tokens', options({ ...es256({}), encryption: {}, secret: undefined }), 'The guard "api" has no secret', 'Set encryption.key'],
@@ -184,6 +184,9 @@ const MISTAKES: readonly Mistake[] = [
   ['a name of a database of Redis', options({ redis: { url: 'redis://localhost/main' } }), 'redis.url (SVC_REDIS_URL) has a path that is not the number', 'redis://localhost:6379/0'],
   ['two stores', options({ redis: { url: 'redis://localhost' }, cache: {} }), 'redis.url (SVC_REDIS_URL) and cache are both set', 'Remove one of them'],
   ['no store in production', inProduction({}), 'Neither redis.url (SVC_REDIS_URL) nor cache is set', 'Set redis.url to the URL of your Redis'],
+  ['no store beside a wrong value', inProduction({ accessTtl: -5 }), 'Neither redis.url (SVC_REDIS_URL) nor cache is set', 'from 1 to 86400'],
+  ['no store beside an unsafe value and a short secret', inProduction({ issuer: undefined, secret: 'short' }), 'Neither redis.url (SVC_REDIS_URL) nor cache is set', 'HS256 needs at least 256'],
+  ['a short secret beside its variable', overwritten({ SVC_SECRET: SECRET }, { secret: 'short' }), 'SVC_SECRET is set, but the options do not have its value', 'HS256 needs at least 256'],
   ['a variable of Redis that the options overwrite', overwritten({ SVC_REDIS_URL: 'redis://localhost' }, { redis: { url: undefined } }), 'SVC_REDIS_URL is set, but the options do not have its value', 'they overwrite it'],
   ['a cache that is no store', options({ cache: { stores: [{ store: new Map() }] } }), 'cache is no store: it has no method get', 'Set redis.url'],
   ['a schedule where only tokens are verified', options({ verifyOnly: true, retention: { schedule: '1 1 * * *' } }), 'retention.schedule (SVC_PRUNE_SCHEDULE) is set', 'set it at the issuer'],
@@ -274,8 +277,8 @@ function away(type: 'mysql' | 'better-sqlite3'): TypeOrmModuleOptions {
     secondAttempts.push(new Promise((ended) => (end = ended)));
     return true;
   };
-  const options = { type, database: 'none', autoLoadEntities: true, retryAttempts: 3, retryDelay: 1000, toRetry };
-  return options as TypeOrmModuleOptions;
+  const source = { type, database: 'none', autoLoadEntities: true, retryAttempts: 3, retryDelay: 1000, toRetry };
+  return source as TypeOrmModuleOptions;
 }
 
 /** A module with a data source that is not PostgreSQL. */
