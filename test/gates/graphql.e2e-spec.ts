@@ -74,6 +74,14 @@ describe.each([
     expect(await refused('{ visitor }', 'no.such.token')).toEqual(invalid);
   });
 
+  it('gets no text for its developer into an answer', async () => {
+    expect(await refused('{ enrol }')).toEqual({
+      message: 'Something went wrong on our side.',
+      code: 'INTERNAL_SERVER_ERROR',
+      status: 500,
+    });
+  });
+
   it('reads neither of two Authorization headers', async () => {
     const bearer = `Bearer ${(await t.session()).access_token}`;
     const query = `${await t.app.getUrl()}/graphql?query=${encodeURIComponent('{ me }')}`;

@@ -354,6 +354,8 @@ describe('without features.knownDevices', () => {
     expect(await deviceRows(t)).toEqual([]);
     await t.get('/auth/devices', body.access_token).expect(404);
     await t.http.post('/auth/sessions/report').send({ token: 'x' }).expect(404);
-    await expect(t.auth.knownDevices.list({ headers: {} })).rejects.toThrow('features.knownDevices');
+    await expect(t.auth.knownDevices.list({ headers: {} })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('features.knownDevices') },
+    });
   });
 });

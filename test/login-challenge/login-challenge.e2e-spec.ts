@@ -1,4 +1,4 @@
-import { RecoveryCodeUsed, SecurityStore, StoreUnavailable, withAuthColumns } from '@svc/auth';
+import { AuthConfigError, RecoveryCodeUsed, SecurityStore, StoreUnavailable, withAuthColumns } from '@svc/auth';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { TestApp, claimsOf } from '../support/hosts/app';
 import { forge } from '../support/clients/forge';
@@ -371,7 +371,9 @@ describe('the second factor of several guards, one of which has it off', () => {
     await enrol(t);
     expect((await t.login(ROOT, undefined, 'admin').expect(200)).body.access_token).toEqual(expect.any(String));
     await completeChallenge(t, { challenge_token: await startChallenge(t) }, 'admin').expect(404);
-    expect(() => t.auth.guard('admin').twoFactor).toThrow(/features\.twoFactor is off for the guard "admin"/);
+    expect(() => t.auth.guard('admin').twoFactor).toThrow(
+      expect.objectContaining({ cause: new AuthConfigError('features.twoFactor is off for the guard "admin".') }),
+    );
   });
 });
 

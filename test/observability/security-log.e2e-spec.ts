@@ -410,7 +410,9 @@ describe('the security log records that', () => {
       return post('identities/acme/link/callback', { parameters, attempt_token, redirect_uri: pageOf('acme') }, token);
     };
     await host.send('code=x', 'x', 'unknown').expect(404);
-    await host.send('code=x', 'x').expect(422);
+    for (const attempt of ['', 'x']) await host.send('code=x', attempt).expect(422);
+    const denied = await host.begin();
+    await host.send(new URL(denied.authorization_url).search, denied.attempt_token).expect(422);
     await post('identities/register', {}).expect(422);
     await post('identities/acme/logout', { logout_token: 'x' }).expect(400);
     host.other.answer('discovery', (_, response) => response.writeHead(503).end());

@@ -123,7 +123,9 @@ describe('without features.conditionalCreate', () => {
     for (const path of ['conditional-options', 'conditional'])
       await app.t.call('post', `/auth/passkeys/${path}`, access_token).expect(404);
     const source = { headers: { authorization: `Bearer ${access_token}` } };
-    await expect(app.t.auth.passkeys.conditionalOptions(source)).rejects.toThrow('features.conditionalCreate');
+    await expect(app.t.auth.passkeys.conditionalOptions(source)).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('features.conditionalCreate') },
+    });
   });
 });
 

@@ -93,6 +93,22 @@ describe('hooks.register', () => {
   });
 });
 
+describe('hooks.tokenClaims', () => {
+  let tokenClaims: NonNullable<AuthHooks['tokenClaims']>;
+  const { t } = membersForFile({ hooks: { tokenClaims: (...given) => tokenClaims(...given) } });
+
+  it.each<[string, typeof tokenClaims]>([
+    ['return a claim that no token can have', () => ({ huge: 1n })],
+    ['throw', () => Promise.reject(new Error('secret detail'))],
+  ])('that %s do not hide that the account was created', async (_, claims) => {
+    tokenClaims = claims;
+    const { body } = await t.http.post('/auth/register').send(FORM).expect(201);
+    expect(body).toEqual({ registered: true, requires_verification: false });
+    tokenClaims = () => ({});
+    await t.login(FORM.email).expect(200);
+  });
+});
+
 describe('hooks.register with hooks.registerRules', () => {
   let hook: Register;
   let rules: RegistrationRules;

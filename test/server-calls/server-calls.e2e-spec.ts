@@ -228,9 +228,13 @@ describe('a server call', () => {
     await t.auth.enrolment.start({ request, confirmationToken });
     await t.app.get(AccessTokenGuard).canActivate(contextOf(request));
     const copied = { ...request, confirmationToken };
-    expect(await outcome(t.auth.enrolment.start(copied))).toMatchObject({
-      message: expect.stringContaining('Pass { request, … } instead'),
-    });
+    const message = expect.stringContaining('Pass { request, … } instead');
+    expect(await outcome(t.auth.enrolment.start(copied))).toMatchObject({ cause: { message } });
+    // What a copy of a request without a caller has of its own, in Express and in Fastify.
+    for (const own of [{ rawHeaders: [] }, { raw: {} }])
+      expect(await outcome(t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, own))).toMatchObject({
+        cause: { message },
+      });
     const session = tokensOf(await t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, { request }));
     expect((await t.auth.sessions.list(bearer(session)))[0]).toMatchObject({
       ip: '203.0.113.8',
@@ -406,7 +410,9 @@ describe('a server call without routes', () => {
       const refused = async (call: () => unknown): Promise<unknown> => outcome((async () => call())());
       await expect(t.auth.sessions.list(CLIENT)).rejects.toBeInstanceOf(Unauthenticated);
       const off = await refused(() => t.auth.enrolment.start(bearer(tokens)));
-      expect((off as Error).message).toBe('The guard "api" does not have features.twoFactor.');
+      expect((off as Error).cause).toMatchObject({
+        message: 'The guard "api" does not have features.twoFactor.',
+      });
       expect(() => t.auth.guard('none')).toThrow(AuthConfigError);
     } finally {
       await t.stop();

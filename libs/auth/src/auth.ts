@@ -12,7 +12,7 @@ import type { TokenBody } from './foundation/ports/presenter';
 import { Authenticator } from './identity/tokens/authenticator';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
-import { refusalOf } from './request/gates/transport-errors';
+import { refusalOf, untold } from './request/gates/transport-errors';
 import { RefreshTokenPipe } from './request/http/cookies';
 import { type Capabilities, Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route-answer';
@@ -361,7 +361,7 @@ export class Auth {
     if (isFlow(type)) return this.name === undefined ? new type(this.realms) : new type(this.realms).guard(this.name);
     refuseWithin(type.name);
     if (scope.isOn(feature)) return scope.get(type);
-    throw new AuthConfigError(`features.${feature.flags![0]} is off for the guard "${scope.realm.guard}".`);
+    throw untold(new AuthConfigError(`features.${feature.flags![0]} is off for the guard "${scope.realm.guard}".`));
   }
 
   /** @throws AuthConfigError in a service that only verifies */

@@ -9,6 +9,9 @@ import { isProduction } from './foundation/config/option-values.policy';
 import { readFlags, resolveOptions } from './foundation/config/resolve-options';
 import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { mailErrors, redisErrors, scheduleErrors } from './foundation/config/url-checks';
+import { Clock } from './foundation/platform/clock';
+import { AuthConfigError } from './foundation/platform/errors';
+import { keyringOf } from './identity/tokens/tokens.feature';
 import { FEATURES } from './features';
 import type { Type } from '@nestjs/common';
 import { loadMembers } from './foundation/realm/feature';
@@ -80,6 +83,29 @@ export function configErrors(config: AuthConfig, production: boolean): string[] 
 /** The part of {@link configErrors} that is about values which variables can have. */
 export const valueErrors = (config: AuthConfig, production: boolean): string[] =>
   withUnreadVariables([...redisErrors(config), ...unsafeValueErrors(config, production)], config, OPTIONS);
+
+/** The beginning of an error because of which there is no key to read. */
+const OF_KEYS = /^(guards\.[^.]+\.)?(secret|previousSecrets|keys|algorithm)\b/;
+
+/**
+ * Why the keys of the guards can neither sign nor verify, each text with the correction. Reads their files.
+ *
+ * @param others the errors of the same configuration
+ */
+export function keyErrors(config: AuthConfig, others: readonly string[] = []): string[] {
+  if (others.some((text) => OF_KEYS.test(text))) return [];
+  const texts = config.guards.flatMap((guard) => {
+    try {
+      keyringOf(guard, config, new Clock());
+      return [];
+    } catch (error) {
+      if (error instanceof AuthConfigError) return error.message;
+      throw error;
+    }
+  });
+  // Guards inherit keys.
+  return [...new Set(withUnreadVariables(texts, config, OPTIONS))];
+}
 
 /** The mails of an extra guard are checked at their first call. */
 const mailErrorsOfDefault = ({ guards, verifyOnly, encryption }: AuthConfig, production: boolean): string[] =>

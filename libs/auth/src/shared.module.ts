@@ -14,7 +14,7 @@ import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from '.
 import { unknownVariables } from './foundation/config/env';
 import { isProduction } from './foundation/config/option-values.policy';
 import { FEATURES } from './features';
-import { OPTIONS, authEntities, checkedOptions, featureErrors } from './library-options';
+import { OPTIONS, authEntities, checkedOptions, featureErrors, keyErrors } from './library-options';
 import { Texts } from './foundation/languages/texts';
 import { MANIFESTS } from './foundation/realm/feature';
 import { manifestErrors } from './foundation/realm/manifest.policy';
@@ -44,7 +44,7 @@ import { Realms } from './foundation/realm/realm';
 import { USER_SOURCES, type UserSource, userSources } from './foundation/realm/user-source';
 import { SecurityStore } from './foundation/security-store/security-store';
 import { OwnRedis } from './foundation/security-store/own-redis';
-import { selectStore } from './foundation/security-store/select-store';
+import { selectStore, withoutStore } from './foundation/security-store/select-store';
 import { DenylistMonitor } from './identity/denylist/denylist-monitor';
 import { EndedSessions } from './identity/denylist/ended-sessions';
 import { StoreContinuity } from './identity/denylist/store-continuity';
@@ -130,7 +130,15 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const { config, errors } = checkedOptions(options);
   const names = config?.guards.map(({ guard }) => guard) ?? [];
   for (const text of config ? unknownVariables(names, OPTIONS) : []) new Logger('Auth').warn(text);
-  if (errors.length || !config) throw new AuthConfigError(errors.join('\n'));
+  const { redis, cache, denylistStore } = options;
+  const isStoreMissing = isProduction() && !(redis?.url || cache || denylistStore);
+  // All at once: the store and the keys are opened after the options were checked.
+  const all = [
+    ...errors,
+    ...(config ? keyErrors(config, errors) : []),
+    ...(isStoreMissing ? [withoutStore(true)] : []),
+  ];
+  if (all.length || !config) throw new AuthConfigError(all.join('\n'));
   return config;
 }
 

@@ -315,7 +315,7 @@ describe('the names on the page of the original interface', () => {
       locked,
       new ConfirmationRequired({ ttl: 300, header: 'X' }, []),
       new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0),
-      new TooManyFailures('email', 1),
+      new TooManyFailures('email', { limit: 1, retryAfter: 1 }),
     ];
     const rows = rowsOf('Statuses');
     expect(rows.map(([status, , code]) => `${status} ${plain(code)}`).toSorted()).toEqual(

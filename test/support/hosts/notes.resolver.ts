@@ -4,6 +4,7 @@ import {
   Abilities,
   AbilitiesGuard,
   type AuthModuleOptions,
+  Auth,
   Authenticated,
   type Caller,
   ConfirmationGuard,
@@ -40,6 +41,14 @@ export const gateOptions = (): Partial<AuthModuleOptions> => ({
 /** A resolver of a host that uses every kind of gate. */
 @Resolver(() => Note)
 export class NotesResolver {
+  constructor(private readonly auth: Auth) {}
+
+  /** Calls a feature that is off. */
+  @Query(() => String)
+  async enrol() {
+    return String(await this.auth.enrolment.start({}));
+  }
+
   @Query(() => String)
   @Authenticated()
   me(@CurrentUser() { email }: Person, @CurrentCaller() caller: Caller) {

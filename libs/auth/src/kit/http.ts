@@ -21,6 +21,7 @@ export { Route, attemptRefusals, listed, lockRefusal, signInRefusal, tokenPair }
 export { AbilityResolver } from '../request/abilities/granted-scope';
 export { Abilities } from '../request/abilities/abilities';
 export { scopeOf } from '../request/abilities/requirement';
+export { untold } from '../request/gates/transport-errors';
 export { TooManyFailures } from '../request/throttling/throttling.errors';
 export { enrolmentRefusals } from '../features/login-challenge/login-enrolments';
 export { lastFactorRefusal } from '../features/login-challenge/required-factors';

@@ -139,6 +139,6 @@ export class AccessKeyFlow extends http.Flow {
     pg.refuseWithin('A call of accessKeys');
     const { guard, options } = this.scope.realm;
     if (options.features.accessKeys && this.scope.has(service)) return this.get(service);
-    throw new errors.AuthConfigError(`The guard "${guard}" does not have features.accessKeys.`);
+    throw http.untold(new errors.AuthConfigError(`The guard "${guard}" does not have features.accessKeys.`));
   }
 }

@@ -144,12 +144,13 @@ export class IdentityAttempts {
     const key = attemptKey(kind, provider, { state: answer.get('state'), page: handle === null ? page : null }, owner);
     const attempt = token && answer.has('state') ? await this.take<Attempt>(key, token) : null;
     const remaining = attempt ? this.lifetime - (this.clock.now() - attempt.beganAt) / 1000 : 0;
-    if (!attempt || remaining <= 0) throw new ProviderRefused();
+    if (!attempt || remaining <= 0)
+      throw new ProviderRefused().withReason(token ? 'unknown_attempt' : 'missing_attempt');
     let { person } = attempt;
     try {
       const isUsed =
         attempt.kept && !(await this.store.add(this.keyOf(['kept'], attempt.kept), 'true', 2 * this.lifetime));
-      if (isUsed) throw new ProviderRefused();
+      if (isUsed) throw new ProviderRefused().withReason('unknown_attempt');
       person ??= await this.clients.exchange(provider, answer, attempt);
       return await work({ provider, person, beganAt: attempt.beganAt });
     } catch (error) {

@@ -95,6 +95,9 @@ export const IDENTITY_REASONS = {
   no_such_provider: 'the guard has no provider of this name',
   bad_logout_token: 'a logout token is not valid, or not for this application: the log has the cause',
   identity_refused: 'the answer of an identity provider is not valid for the attempt: the log has the cause',
+  missing_attempt: 'the answer of an identity provider came from a browser without an attempt',
+  unknown_attempt:
+    'the attempt at an identity provider was used, has expired, or belongs to another browser, session, provider or page',
   provider_unavailable:
     'an identity provider did not answer, or answered what cannot be used (503): the log has the cause',
 };

@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import {
   Realm,
   RealmScope,
   type data,
   deadline,
+  errors,
   event,
   identity,
   input,
@@ -18,6 +19,25 @@ declare module '../../foundation/realm/feature' {
   interface HookPoints {
     /** Runs after an account was created, before its user is signed in. */
     readonly accountCreated?: (services: data.GuardServices, user: object) => void;
+  }
+}
+
+/**
+ * Does what follows a stored account; null after an error. The error must not be the answer: the account exists, so a repeated request
+ * would find its identifier taken, and a login is possible. An error that is no want of an answer undoes a transaction of the host.
+ *
+ * @param what completes "… failed" in the log
+ */
+async function afterCreation<T>(what: string, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (deadline.isInconclusive(error)) return null;
+    if (deadline.outerTransaction()) throw error;
+    // A refusal is logged where it is made.
+    if (!(error instanceof errors.AuthException))
+      new Logger('Auth').error(`${what} of a new account failed`, (error as Error)?.stack);
+    return null;
   }
 }
 
@@ -44,14 +64,10 @@ export class FirstLogin {
     const requires_verification = this.unverified.isBlocked(account.user);
     const withoutSession = { registered: true, requires_verification } as const;
     if (!this.realm.options.registration.login) return withoutSession;
-    try {
-      return (await this.begin(account, request, remember, credential)) ?? withoutSession;
-    } catch (error) {
-      // The account is stored: a repeated request would find its identifier taken, but a login is possible. The email may have to
-      // be verified first, and a host may let new accounts wait for an approval.
-      if (deadline.isInconclusive(error)) return withoutSession;
-      throw error;
-    }
+    return (
+      (await afterCreation('The first sign-in', () => this.begin(account, request, remember, credential))) ??
+      withoutSession
+    );
   }
 
   /** Null if the user was deleted, or got another password or lost the credential in the meantime. */
@@ -138,11 +154,12 @@ export class Registration extends session.AccountOpening {
     if (email === null || identity.canonicalEmail(email) !== identity.canonicalEmail(proved)) return account;
     const isOurs = account.digest !== undefined;
     if (isOurs && this.provedEmails.recordCreation(account.user)) return account;
-    // Without an answer, the account stays, and the owner of the address gets a mail.
-    await this.provedEmails
-      .recordPerson(account.user, email)
-      .catch(deadline.valueIf(deadline.isUnavailable, undefined));
-    return { ...account, user: (await this.users.findById(this.users.idOf(account.user))) ?? account.user };
+    // Without a record, the owner of the address gets a mail.
+    const user = await afterCreation('The record of a proved address', async () => {
+      await this.provedEmails.recordPerson(account.user, email);
+      return this.users.findById(this.users.idOf(account.user));
+    });
+    return { ...account, user: user ?? account.user };
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */

@@ -23,7 +23,7 @@ const factorRefusals = (options: GuardConfig, manifests: readonly Feature[]): Au
         ...factorsOf(manifests).flatMap(({ confirmsAlone }) => confirmsAlone?.refusal() ?? []),
         new WrongCode(),
         new UsedCode(),
-        new TooManyFailures('code', 60),
+        new TooManyFailures('code', { limit: 5, retryAfter: 60 }),
         ...lockRefusal('code')(options),
       ]
     : [];

@@ -65,7 +65,7 @@ export class RequiredTwoFactorController {
       http.enrolmentRefusals,
       session.WrongCode,
       session.UsedCode,
-      () => new http.TooManyFailures('code', 60),
+      () => new http.TooManyFailures('code', { limit: 5, retryAfter: 60 }),
       http.lockRefusal('code'),
     ],
     presentedAs: 'login',

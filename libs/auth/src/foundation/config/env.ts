@@ -91,7 +91,12 @@ export function withUnreadVariables(
     const value = option
       .split('.')
       .reduce((block, key) => (block as Record<string, unknown> | undefined)?.[key], values);
-    return spec !== undefined && text.trim() !== '' && JSON.stringify(parsed(spec, text)) !== JSON.stringify(value);
+    // The variable has one entry of the map.
+    const isRead =
+      option === 'keys.public'
+        ? Object.values(Object(value) as object).includes(text)
+        : spec && JSON.stringify(parsed(spec, text)) === JSON.stringify(value);
+    return spec !== undefined && text.trim() !== '' && !isRead;
   };
   return errors.map((error) => {
     const named = [...error.matchAll(NAMED)].filter(([, option, variable]) => isUnread(option, variable));

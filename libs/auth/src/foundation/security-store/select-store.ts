@@ -44,11 +44,19 @@ export function unshared(
   production: boolean,
 ): string | undefined {
   if (store.shared) return undefined;
-  const problem = source
-    ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
-    : `${missingStore()}. A revocation would apply only to this process`;
-  return `${problem}. ${production ? CURE : 'This is allowed in development only: in production the module does not start.'}`;
+  if (!source) return withoutStore(production);
+  return withCure(
+    'cache is not a shared store: its data is in the memory of this process, or is not stored',
+    production,
+  );
 }
+
+/** What is wrong with options without a store, for the environment. */
+export const withoutStore = (production: boolean): string =>
+  withCure(`${missingStore()}. A revocation would apply only to this process`, production);
+
+const withCure = (problem: string, production: boolean): string =>
+  `${problem}. ${production ? CURE : 'This is allowed in development only: in production the module does not start.'}`;
 
 /** Why there is no shared store. */
 export const missingStore = (env: Readonly<Record<string, string | undefined>> = process.env): string =>

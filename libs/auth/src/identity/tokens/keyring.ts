@@ -104,7 +104,7 @@ export class Keyring {
     }
     if (this.signer && !createPublicKey(this.signer).equals(active)) {
       throw new AuthConfigError(
-        `${option('keys.private')} and keys.public["${this.activeKid}"] are not one pair. Publish the public key of the private one.`,
+        `${option('keys.private')} (SVC_PRIVATE_KEY) and keys.public["${this.activeKid}"] are not one pair. Publish the public key of the private one.`,
       );
     }
   }

@@ -3,7 +3,7 @@ import { Controller, Get, Header, Inject, Injectable, type OnModuleInit } from '
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import type { JsonWebKey } from 'node:crypto';
 import { feature } from '../../foundation/config/option-table';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { defineFeature } from '../../foundation/realm/feature';
@@ -73,7 +73,7 @@ export class Discovery implements OnModuleInit {
 }
 
 /** Builds a realm's key ring. One that issues tokens needs a signing key. */
-function keyringOf({ options }: Realm, { verifyOnly, storeTimeoutMs }: AuthConfig, clock: Clock): Keyring {
+export function keyringOf(options: GuardConfig, { verifyOnly, storeTimeoutMs }: AuthConfig, clock: Clock): Keyring {
   const { algorithm, keys } = options;
   const remote =
     keys.jwks === undefined ? undefined : new RemoteKeys(keySetSource(keys.jwks), algorithm, storeTimeoutMs, clock);
@@ -90,7 +90,11 @@ export const tokens = defineFeature('tokens', {
   configErrors: keySetErrors,
   controllers: [JwksController],
   providers: [
-    { provide: Keyring, useFactory: keyringOf, inject: [Realm, AUTH_CONFIG, Clock] },
+    {
+      provide: Keyring,
+      useFactory: ({ options }: Realm, config: AuthConfig, clock: Clock) => keyringOf(options, config, clock),
+      inject: [Realm, AUTH_CONFIG, Clock],
+    },
     TokenBindings,
     AccessTokens,
     PurposeTokens,

@@ -1,7 +1,7 @@
 import { type ExecutionContext, HttpException, HttpStatus, Injectable, Logger } from '@nestjs/common';
 import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import { isUnavailable } from '../../foundation/platform/deadline';
-import { AuthException, StoreUnavailable, redisRefusal } from '../../foundation/platform/errors';
+import { AuthConfigError, AuthException, StoreUnavailable, redisRefusal } from '../../foundation/platform/errors';
 import type { Translator } from '../../foundation/platform/messages';
 import { optionalPeer } from '../../foundation/platform/optional-peer';
 
@@ -79,6 +79,15 @@ export function overGraphql(refusal: AuthException): AuthException {
   const extensions = { code: codeOf(status), status, ...more, ...headersOf(refusal) };
   // Some servers send the stack of every error to clients in development.
   return Object.assign(refusal, { message, extensions, stack: `${refusal.name}: ${message}` });
+}
+
+/**
+ * The error that code of the host gets for one with a text for its developer, which is in the log and in `cause` only: a resolver of
+ * the host may pass it on, and GraphQL sends the client the message of every error.
+ */
+export function untold(fault: AuthConfigError): AuthConfigError {
+  const { message, stack, extensions } = overGraphql(refusalOf(fault)) as AuthException & { extensions: object };
+  return Object.assign(new AuthConfigError(message, { cause: fault }), { stack, extensions });
 }
 
 /** Nest sends the content of a WsException to the client as the event `exception`. */

@@ -18,7 +18,7 @@ import { type Caller, callerIn, recordCaller } from '../../identity/tokens/calle
 import { userProviderErrors } from '../../identity/users/provider-checks';
 import { GateRefusalLog, RequestObserver, declarationOf } from '../gates/request-log';
 import { detailOf, gateTypeOf, routePlan } from '../gates/route-plan';
-import { overGraphql, refusalOf } from '../gates/transport-errors';
+import { overGraphql, refusalOf, untold } from '../gates/transport-errors';
 import { FairShareKeys } from './client-info';
 import { argumentsOf, bodyClassOf, wireName } from './request-body';
 
@@ -190,9 +190,15 @@ export class ServerCalls {
    * Checks the gates of the route, runs `work`, and reports the outcome to operators, as for a request to the route. All
    * waits for stores share one deadline.
    *
-   * @throws AuthException, translated for the client; every error of code of the host unchanged
+   * @throws AuthException, translated for the client; AuthConfigError with its text in `cause`; every error of code of the host unchanged
    */
-  async run<T>(route: Route, source: CallSource, body: object, work: Work<T>): Promise<T> {
+  run<T>(route: Route, source: CallSource, body: object, work: Work<T>): Promise<T> {
+    return this.observed(route, source, body, work).catch((error: unknown) => {
+      throw error instanceof AuthConfigError ? untold(error) : error;
+    });
+  }
+
+  private async observed<T>(route: Route, source: CallSource, body: object, work: Work<T>): Promise<T> {
     const { controller, name } = route;
     if (!controller.inTransaction?.includes(name)) refuseWithin(`The call of ${controller.name}.${name}`);
     this.requireFeature(route);
@@ -217,7 +223,8 @@ export class ServerCalls {
   private requestOf(source: CallSource, body: object): ServerRequest {
     const { request: from = source, userAgent, confirmationToken } = source;
     const recorded = callerIn(from, this.realm.guard);
-    if (recorded && recorded !== from && !from.headers) {
+    // Such a copy would count as an unknown client. The headers are a member of the prototype; the raw ones, and Fastify's `raw`, are own.
+    if (!from.headers && (from.rawHeaders || from.raw || (recorded && recorded !== from))) {
       throw new AuthConfigError('A copy of a request has no headers and no address. Pass { request, … } instead.');
     }
     const given = {

@@ -14,7 +14,7 @@ import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Clients } from '../http/client-info';
 import { limit } from '../throttling/limiters';
-import { limitState } from '../throttling/rate-limit.policy';
+import { type LimitState, limitState } from '../throttling/rate-limit.policy';
 
 /** Milliseconds that an attempt waits for running attempts before it is refused, and milliseconds between two checks. */
 const WAIT = { totalMs: 1000, stepMs: 25 };
@@ -33,14 +33,14 @@ export class FailureLimiter {
    * Runs `verify` if no limit is exhausted. A result of null and a conclusive error count as a failure. Another result
    * resets the counters. An inconclusive error is not counted.
    *
-   * @param refuse makes the error for an exhausted limit; its parameter is the wait in whole seconds
+   * @param refuse makes the error for an exhausted limit; its parameter is the state of the limit
    * @param onSuccess the effect of a success on the counters; by default it resets them
    * @param precondition is checked beside the limits. Its error has precedence, and then nothing is counted
    */
   async attempt<T>(
     limits: readonly Limit[],
     verify: () => Promise<T | null>,
-    refuse: (seconds: number) => Error,
+    refuse: (state: LimitState) => Error,
     onSuccess: AttemptOutcome = 'succeeded',
     precondition?: Promise<void>,
   ): Promise<T | null> {
@@ -49,7 +49,10 @@ export class FailureLimiter {
       return verify();
     }
     const tally = await this.reserve(limits, precondition);
-    if (!tally.admitted) throw refuse(isExhausted(limits, tally) ? limitState(limits, tally).retryAfter : 1);
+    if (!tally.admitted) {
+      const state = limitState(limits, tally);
+      throw refuse(isExhausted(limits, tally) ? state : { ...state, retryAfter: 1 });
+    }
     let attemptOutcome: AttemptOutcome = 'undone';
     try {
       const verified = await verify();
@@ -208,9 +211,9 @@ export class AttemptGuard {
     const attempts = this.failures.attempt(
       limits,
       () => (lock ? this.lockout.attempt(lock, field, check) : check()),
-      (seconds) => {
+      (state) => {
         onLimit?.();
-        return new TooManyFailures(field, seconds);
+        return new TooManyFailures(field, state);
       },
       onSuccess,
       unlocked,

@@ -120,7 +120,7 @@ export const tokenPair = (options: GuardConfig, manifests: readonly Feature[]): 
 export const attemptRefusals =
   (field: string) =>
   (options: GuardConfig): AuthException[] => [
-    new TooManyFailures(field, 60),
+    new TooManyFailures(field, { limit: 5, retryAfter: 60 }),
     new HasherBusy(),
     ...lockRefusal(field)(options),
   ];

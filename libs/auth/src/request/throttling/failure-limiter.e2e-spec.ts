@@ -11,7 +11,7 @@ describe('concurrent attempts', () => {
   beforeAll(() => (failures = t.app.get(Realms).default.get(FailureLimiter)));
 
   const fresh = () => [{ key: `svc:test:${randomUUID()}`, max: 3, seconds: 60 }];
-  const refusal = (seconds: number): Error => new Error(`wait ${seconds}`);
+  const refusal = ({ retryAfter }: { retryAfter: number }): Error => new Error(`wait ${retryAfter}`);
 
   it('wait for running attempts, which may succeed', async () => {
     const [limits, running]: [ReturnType<typeof fresh>, ((ok: boolean) => void)[]] = [fresh(), []];

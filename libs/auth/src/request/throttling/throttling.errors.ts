@@ -1,13 +1,17 @@
 import { AuthException } from '../../foundation/platform/errors';
 import type { LimitState } from './rate-limit.policy';
 
-/** Too many failed attempts: 429 under the field of the endpoint, with the wait in `Retry-After`. */
+/** Too many failed attempts: 429 under the field of the endpoint. The headers are those of this limit, and not of the route's. */
 export class TooManyFailures extends AuthException {
-  constructor(field: string, seconds: number) {
+  constructor(field: string, { limit, retryAfter: seconds }: Pick<LimitState, 'limit' | 'retryAfter'>) {
     super('too_many_failures', {
       status: 429,
       errors: { [field]: [{ key: 'auth.throttled', params: { seconds } }] },
-      headers: { 'Retry-After': String(seconds) },
+      headers: {
+        'Retry-After': String(seconds),
+        'X-RateLimit-Limit': String(limit),
+        'X-RateLimit-Remaining': '0',
+      },
     });
   }
 }

@@ -16,6 +16,7 @@ import {
   authOptionsFromEnv,
   checkedOptions,
   configErrors,
+  keyErrors,
   valueErrors,
 } from '../../library-options';
 import { closed } from '../console/application';
@@ -347,14 +348,15 @@ async function opened(
   return own.connected;
 }
 
-function keyringsOf({ guards, storeTimeoutMs }: AuthConfig, before: Finding[]): (Keyring | undefined)[] {
+function keyringsOf(config: AuthConfig, before: Finding[]): (Keyring | undefined)[] {
+  const { guards, storeTimeoutMs } = config;
+  before.push(...optionErrorsIn(keyErrors(config)));
   return guards.map((guard) => {
     const { jwks } = guard.keys;
     const remote = () => new RemoteKeys(keySetSource(jwks!), guard.algorithm, storeTimeoutMs, new Clock());
     try {
       return new Keyring(guard, jwks === undefined ? undefined : remote());
-    } catch (failure) {
-      before.push(...errorsIn(failure));
+    } catch {
       return undefined;
     }
   });
