@@ -16,6 +16,7 @@ import {
 } from '../../kit';
 import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { type OperatorAction, OperatorActed } from './operators.events';
+import { operatorsText } from './operators.texts';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
 import { Suspensions, usersOf } from './suspension';
 import type { AuditActor } from './trail/audit.policy';
@@ -65,11 +66,18 @@ export class OperatorActions {
     return this.change('release', act, (user) => this.locks.release(act.userId, this.users.emailOf(user)));
   }
 
-  /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
-  removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
+  /**
+   * Removes a credential, also a required one, and the last one.
+   *
+   * @throws ValidationFailed for a kind that cannot be removed; NotApplicable if there is none
+   */
+  async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
+    const { removableKinds: kinds } = this.accounts;
+    if (!kinds.includes(kind))
+      throw new errors.ValidationFailed({ kind: [operatorsText('auth.credential_kind', { kinds: kinds.join(', ') })] });
     const detail = [kind, id].filter(Boolean).join(':');
     return this.change('remove_credential', { ...act, detail }, async () => {
-      const isRemoved = await this.accounts.removeCredential({ userId: act.userId, kind, id });
+      const isRemoved = await this.accounts.removeCredential(kind, { userId: act.userId, id });
       if (!isRemoved) throw new NotApplicable('nothing_to_remove');
     });
   }
