@@ -253,7 +253,7 @@ export class OperatorsController {
   ): Promise<ActingToken> {
     const asked = abilities ?? [];
     if (!asked.every((name) => typeof name === 'string')) throw unusableField('abilities');
-    return this.users.get(Acting).start(actOf(by, id, body), { abilities: asked, seconds }, request);
+    return this.users.get(Acting).start(actOf(by, id, body), asked, seconds, request);
   }
 
   private get users() {

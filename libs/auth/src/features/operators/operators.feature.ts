@@ -6,7 +6,7 @@ import { USER_COMMAND } from './operators.command';
 import { OperatorFlow, OperatorsController, SUSPENSION } from './operators.controller';
 import { OPERATOR_REASONS } from './operators.errors';
 import { OPERATOR_EVENTS, OperatorActed, type OperatorAction } from './operators.events';
-import { OPERATORS_OPTIONS, operatorsRate } from './operators.options';
+import { OPERATORS_OPTIONS } from './operators.options';
 import { isOfferable } from './operators.policy';
 import { CreateSvcSuspensions1764790000000, Suspension, Suspensions, usersOf } from './suspension';
 
@@ -48,7 +48,7 @@ export const operators = defineFeature('operators', {
   flags: ['operators'],
   options: OPERATORS_OPTIONS,
   configErrors: (config) => config.guards.flatMap((guard) => optionErrors(guard, config)),
-  limits: { 'svc-operators': limiter.perClientAndUser(operatorsRate) },
+  limits: { 'svc-operators': limiter.perClientAndUser(({ operators: rate }) => rate) },
   capabilities: { operators: OperatorFlow },
   controllers: [OperatorsController],
 });
