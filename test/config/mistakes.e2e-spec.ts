@@ -274,8 +274,8 @@ function away(type: 'mysql' | 'better-sqlite3'): TypeOrmModuleOptions {
     secondAttempts.push(new Promise((ended) => (end = ended)));
     return true;
   };
-  const options = { type, database: 'none', autoLoadEntities: true, retryAttempts: 3, retryDelay: 1000, toRetry };
-  return options as TypeOrmModuleOptions;
+  const retries = { retryAttempts: 3, retryDelay: 1000, toRetry };
+  return { type, database: 'none', autoLoadEntities: true, ...retries } as TypeOrmModuleOptions;
 }
 
 /** A module with a data source that is not PostgreSQL. */
