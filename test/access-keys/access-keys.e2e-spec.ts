@@ -94,11 +94,11 @@ describe('an access key', () => {
     expect(Object.keys(await errorsOf({ abilities: 'orders.read' }))).toEqual(['abilities']);
     expect(Object.keys(await errorsOf({ label: '' }))).toEqual(['label']);
     expect(Object.keys(await errorsOf({ label: 'x'.repeat(101) }))).toEqual(['label']);
-    for (const days of [0, -1, 366, 1.5, '30', null, true]) {
+    for (const days of [0, -1, 366, 1.5, '30', '', ' ', null, true]) {
       const answer = await postKey(t, owner, { expires_in_days: days });
       expect([days, answer.status]).toEqual([days, days === null ? 200 : 422]);
     }
-    expect(Object.keys(await errorsOf({ networks: ['here'] }))).toEqual(['networks']);
+    for (const networks of [['here'], '', ' ']) expect(Object.keys(await errorsOf({ networks }))).toEqual(['networks']);
     expect(Object.keys(await errorsOf({ networks: ['10.0.0.0/33'] }))).toEqual(['networks']);
   });
 

@@ -1,11 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
-import { Authenticated, SecurityStore } from '@svc/auth';
+import { Abilities, Authenticated, PasswordHasher, SecurityStore } from '@svc/auth';
 import { BoundTokenRefused, RequireBoundToken } from '@svc/auth/bound-sessions';
-import { Device } from '../support/flows/bound-sessions';
+import { Device, type Sent } from '../support/flows/bound-sessions';
 import { TestApp, claimsOf } from '../support/hosts/app';
 import { eventually } from '../support/runtime/eventually';
 import { HostController } from '../support/hosts/host.module';
-import { ADA } from '../support/hosts/user-entities';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 @Controller('transfers')
 class Transfers {
@@ -14,6 +14,10 @@ class Transfers {
   list() {
     return { listed: true };
   }
+
+  @Get('all')
+  @Abilities('transfers.all')
+  all() {}
 
   @Get('visit')
   @Authenticated({ optional: true })
@@ -154,5 +158,26 @@ describe('a session that is bound to a key of its client', () => {
   it('is one of two kinds, and a client without a token learns both schemes', async () => {
     const { headers } = await device.send(t, 'GET', '/private', { proof: null });
     expect(headers.get('www-authenticate')).toBe('Bearer, DPoP algs="ES256 EdDSA Ed25519"');
+  });
+
+  it('is refused with the challenge of its scheme, also by the gates behind the authentication', async () => {
+    const { access_token: token } = (await device.login(t)).body;
+    const challengeOf = async (method: string, path: string, sent: Sent = {}): Promise<string | null> =>
+      (await device.send(t, method, path, { token, ...sent })).headers.get('www-authenticate');
+    const algs = 'algs="ES256 EdDSA Ed25519"';
+    const stepUp = 'error="insufficient_user_authentication", max_age=300';
+    expect(await challengeOf('DELETE', '/auth/account')).toBe(`DPoP ${stepUp}, ${algs}`);
+    expect(await challengeOf('GET', '/transfers/all')).toMatch(/^DPoP error="insufficient_scope", .+, algs="[^"]+"$/);
+    const password = { current_password: 'wrong', password: 'plum-violin-7', password_confirmation: 'plum-violin-7' };
+    const hasher = t.app.get(PasswordHasher);
+    const verify = hasher.verify.bind(hasher);
+    const ending = jest.spyOn(hasher, 'verify').mockImplementation(async (...given) => {
+      await t.auth.revokeAll(claimsOf(token).sub as string);
+      return verify(...given);
+    });
+    const during = await challengeOf('POST', '/auth/password', { body: { ...password, current_password: PASSWORD } });
+    ending.mockRestore();
+    expect(during).toBe(`DPoP error="invalid_token", ${algs}`);
+    expect(await challengeOf('GET', '/private')).toBe(`DPoP error="invalid_token", ${algs}`);
   });
 });

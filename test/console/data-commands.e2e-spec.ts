@@ -369,7 +369,11 @@ describe('svc:verification-link', () => {
 
     it('exits with 1', async () => {
       await member(t, ADA);
-      expect(await run(t, ADA)).toEqual({ status: 1, stdout: '', stderr: 'features.emailVerification is off.\n' });
+      expect(await run(t, ADA)).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: 'features.emailVerification is off at the guard "api".\n',
+      });
     });
   });
 });

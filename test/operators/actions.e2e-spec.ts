@@ -37,7 +37,8 @@ describe('the actions of an operator', () => {
       mail: { mailer: mailbox, notices: true },
       lockout: { maxAttempts: 3 },
       confirm: { ttl: 120 },
-      features: { twoFactor: true, lockout: true, audit: true },
+      features: { twoFactor: true, lockout: true, audit: true, knownDevices: true, emailCode: true },
+      knownDevices: { mail: false },
     }),
   );
   let user: string;
@@ -121,8 +122,17 @@ describe('the actions of an operator', () => {
     expect(await subjects()).toContainEqual(expect.stringMatching(/factor/));
     const again = await act(t, operator, user, 'remove-credential', { kind: 'two_factor' }).expect(409);
     expect(again.body.reason).toBe('nothing_to_remove');
-    for (const kind of ['passkeys', 'identities', 'sessions', '__proto__', 'x'.repeat(200)])
-      await act(t, operator, user, 'remove-credential', { kind, credential: 'x' }).expect(409);
+    for (const kind of ['passkeys', 'recovery_codes', 'sessions', '__proto__', 'x'.repeat(200)]) {
+      const unknown = await act(t, operator, user, 'remove-credential', { kind, credential: 'x' }).expect(422);
+      expect(unknown.body.errors.kind).toEqual([
+        'Name one of these kinds: trusted_devices, two_factor, known_devices.',
+      ]);
+    }
+    await t.session();
+    const { credentials } = (await t.get(`${OPERATORS}/users/${user}`, operator.token)).body;
+    const device = { kind: 'known_devices', credential: credentials.known_devices[0].id };
+    await act(t, operator, user, 'remove-credential', device).expect(204);
+    await act(t, operator, user, 'remove-credential', device).expect(409);
   });
 
   it('require a new password, which the owner of the mailbox chooses', async () => {
@@ -147,6 +157,15 @@ describe('the actions of an operator', () => {
     await t.login(ADA, 'wrong').expect(422);
     await expect(t.auth.startSession(user)).rejects.toThrow();
     expect(await subjects()).toContainEqual(expect.stringMatching(/suspended/));
+    mailbox.clear();
+    const asked = await Promise.all(
+      [ADA, 'no-one@example.com'].map((email) => t.http.post('/auth/login/code').send({ email }).expect(202)),
+    );
+    for (const { body: sent } of asked) {
+      const answer = { code_token: sent.code_token, code: '000000' };
+      expect((await t.http.post('/auth/login/code/verify').send(answer)).body).toHaveProperty('errors.code');
+    }
+    expect(await subjects()).toEqual([]);
     const shown = await t.get(`${OPERATORS}/users/${user}`, operator.token);
     expect(shown.body.suspension).toMatchObject({ reason: 'ticket 7', ends_at: null });
     expect((await act(t, operator, user, 'act').expect(409)).body.reason).toBe('cannot_act');
@@ -174,8 +193,12 @@ describe('the actions of an operator', () => {
       7,
       {},
       [],
+      '',
+      ' \t',
     ])
       await act(t, operator, user, 'suspend', { until: wrong }).expect(422);
+    for (const wrong of [{ seconds: '' }, { seconds: 0 }, { abilities: ' ' }])
+      await act(t, operator, user, 'act', wrong).expect(422);
     await t.session();
   });
 
@@ -327,6 +350,9 @@ describe('the actions of an operator', () => {
       ['remove', ADA],
       ['restore', ADA, '--reason', 'x'],
       ['remove-factor', ADA, '--reason', 'x'],
+      ['show', ADA, '--guard', 'admin'],
+      ['show', ROOT],
+      ['show', ROOT, '--guard', 'x'],
     ])
       expect((await run(...wrong)).status).toBe(1);
     const [done] = JSON.parse(`[${(await run('sessions', ADA, '--json')).stdout}]`);
@@ -337,6 +363,7 @@ describe('the actions of an operator', () => {
     expect((await run('show', ADA)).stdout).toContain('"reason":"ticket 7"');
     expect((await run('sessions', ADA)).stdout).toBe('The user has no session.\n');
     expect((await run('restore', user, '--reason', 'x')).status).toBe(0);
+    expect((await run('show', ROOT, '--guard', 'admin')).stdout).toContain(ROOT);
     await t.session();
   });
 
@@ -353,7 +380,7 @@ describe('the actions of an operator', () => {
 });
 
 describe('operators among the users whom they help', () => {
-  const { t } = membersForFile(operatorOptions({}, { users: { entity: Member } }));
+  const { t } = membersForFile(operatorOptions({ features: { twoFactor: true } }, { users: { entity: Member } }));
   let self: string;
   let colleague: string;
   let user: string;

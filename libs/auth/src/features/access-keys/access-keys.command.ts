@@ -37,7 +37,8 @@ export const KEY_COMMAND: manifest.ConsoleCommand = {
 const specOf = (service: string, { label = service, abilities, days, networks }: Given): KeySpec => ({
   label,
   abilities: partsOf(abilities),
-  networks: partsOf(networks),
+  // A blank list would be every network.
+  networks: networks?.trim() === '' ? [networks] : partsOf(networks),
   ...(days !== undefined && { expiresInDays: Number(days) }),
 });
 

@@ -73,8 +73,10 @@ export const accessKeys = defineFeature('accessKeys', {
     passwordChange: async (services, { userId, body }) => {
       if ((body as Partial<EndKeysField>).endAccessKeys) await services.get(AccessKeys).endAll(userId);
     },
-    removeCredential: async (services, { userId, kind, id }) =>
-      kind === 'access_keys' && services.get(AccessKeys).revoke(id, { userId }),
+    removeCredential: {
+      kind: 'access_keys',
+      remove: (services, { userId, id }) => services.get(AccessKeys).revoke(id, { userId }),
+    },
     // They may have been created by the other person. After the sessions have ended, which create them.
     takeover: async (services, { userId, since }) => {
       await services.get(AccessKeys).endAll(userId, since);

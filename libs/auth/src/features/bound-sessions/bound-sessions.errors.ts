@@ -2,12 +2,9 @@ import { errors } from '../../kit';
 import { boundSessionsText } from './bound-sessions.texts';
 import { PROOF_ALGORITHMS, type ProofFault } from './proof.policy';
 
-/** A challenge of the scheme (RFC 9449 §7.1). */
-const challenge = (...parameters: string[]): string =>
+/** A challenge of the scheme (RFC 9449 §7.1). Without parameters, for a request without a bound token. */
+export const challenge = (...parameters: string[]): string =>
   `DPoP ${[...parameters, `algs="${PROOF_ALGORITHMS.join(' ')}"`].join(', ')}`;
-
-/** The challenge for a request without a bound token. */
-export const CHALLENGE = challenge();
 
 /** @param nonce null where proofs have none */
 const headersOf = (value: string, nonce: string | null): Record<string, string> => ({
@@ -38,7 +35,7 @@ export class InvalidProof extends errors.AuthException {
   /** @param fault null for a missing proof */
   constructor(fault: ProofFault | null = null, nonce: string | null = null) {
     const { error, headers } =
-      fault === null ? { error: 'dpop_required', headers: headersOf(CHALLENGE, nonce) } : faultOf(fault, nonce);
+      fault === null ? { error: 'dpop_required', headers: headersOf(challenge(), nonce) } : faultOf(fault, nonce);
     super('invalid_proof', { status: 400, text: boundSessionsText('auth.invalid_proof'), reason: error, headers });
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { Realm, event, identity } from '../../kit';
-import { CHALLENGE, InvalidProof, ProofRefused, UnprovedToken } from './bound-sessions.errors';
+import { challenge, InvalidProof, ProofRefused, UnprovedToken } from './bound-sessions.errors';
 import { reportTheft } from './bound-sessions.events';
 import { isHolderOf, isTheft, tokenRefusal } from './proof.policy';
 import { Proofs } from './proofs';
@@ -77,7 +77,7 @@ export class BoundSessions {
 export const DPOP: identity.TokenBinding = {
   tokenType: 'DPoP',
   member: 'jkt',
-  challenge: CHALLENGE,
+  challenge,
   refusals: [InvalidProof],
   verify: (services, ...presented) => services.get(BoundSessions).verify(...presented),
   keyOf: (services, request) => services.get(BoundSessions).keyOf(request),

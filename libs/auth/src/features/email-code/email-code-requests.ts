@@ -16,6 +16,7 @@ export class EmailCodeRequests {
   constructor(
     private readonly codes: EmailCodes,
     private readonly users: identity.TimedUserProvider,
+    private readonly standings: identity.AccountStandings,
     private readonly locks: locking.LoginLocks,
     private readonly queue: mailing.MailQueue,
     private readonly mails: mailing.AccountMails,
@@ -51,15 +52,16 @@ export class EmailCodeRequests {
   }
 
   /**
-   * A code is also made if it is not mailed, for an address without an account or one that has got too many mails: then it is of
-   * no user. Work for mails only would show in the time of the next response.
+   * A code is also made if it is not mailed, for an address without an account, one that has got too many mails, or a user who may
+   * not sign in: then it is of no user. Work for mails only would show in the time of the next response.
    */
   private async draftFor(address: string, codeToken: string, end: number): Promise<mailing.Draft<'signInCode'> | null> {
     if (this.clock.monotonic() >= end) return null;
     const account = await this.users.mailedAccount(address);
     const lookedUp = { address, subject: this.subjectOf(account, address) };
     const { userId, email } = account ?? { userId: '', email: address };
-    const make = async (isAdmitted: boolean): Promise<mailing.Mail | null> => {
+    const make = async (isInLimits: boolean): Promise<mailing.Mail | null> => {
+      const isAdmitted = !(await this.standings.isMailedRefused(account)) && isInLimits;
       const digest = await this.users.passwordHashOfMailed(account);
       const code = await this.codes.issue(codeToken, lookedUp, { userId: isAdmitted ? userId : '', email, digest });
       if (!account || !isAdmitted) return null;

@@ -84,8 +84,8 @@ export class AccountIdentities {
   }
 
   /** The hook `removeCredential`. */
-  async removeNamed({ userId, kind, id }: session.NamedCredential): Promise<boolean> {
-    if (kind !== 'identities' || !pg.isUuid(id)) return false;
+  async removeNamed({ userId, id }: session.NamedCredential): Promise<boolean> {
+    if (!pg.isUuid(id)) return false;
     const removed = await this.accounts.exclusive(userId, (sql) => this.store.remove(sql, userId, id));
     await this.endOf({ userId, familyId: null }, id, removed);
     return removed !== null;

@@ -43,6 +43,9 @@ export const MEMBERS: Partial<manifest.Feature> = {
     signInWays: async (services, userId) => (sql) => services.get(AccountIdentities).waysOf(sql, userId),
     confirmsWith: (services, userId) => services.get(IdentityConfirmation).methodsOf(userId),
     takeover: (services, taken) => services.get(AccountIdentities).removeAll(taken),
-    removeCredential: (services, named) => services.get(AccountIdentities).removeNamed(named),
+    removeCredential: {
+      kind: 'identities',
+      remove: (services, named) => services.get(AccountIdentities).removeNamed(named),
+    },
   },
 };

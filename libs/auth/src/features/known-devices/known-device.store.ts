@@ -179,13 +179,15 @@ export class KnownDeviceStore {
     return (await this.list(userId)).map(({ current: _, ...device }) => device);
   }
 
-  /** Forgets a device of the user. Any other id has no effect. */
-  async forget(userId: string, id: string): Promise<void> {
-    if (!pg.isUuid(id)) return;
-    await this.database.query(
-      `UPDATE ${this.table()} SET device_hash = NULL, user_agent = NULL WHERE id = $1 AND guard = $2 AND user_id = $3`,
+  /** Forgets a device of the user. Resolves to whether it was known; any other id has no effect. */
+  async forget(userId: string, id: string): Promise<boolean> {
+    if (!pg.isUuid(id)) return false;
+    const forgotten = await this.database.query(
+      `UPDATE ${this.table()} SET device_hash = NULL, user_agent = NULL
+        WHERE id = $1 AND guard = $2 AND user_id = $3 AND device_hash IS NOT NULL RETURNING 1`,
       [id, this.realm.guard, userId],
     );
+    return forgotten.length === 1;
   }
 
   /** Forgets all devices of the user. */

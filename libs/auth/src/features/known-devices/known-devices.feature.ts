@@ -81,6 +81,10 @@ export const knownDevices = defineFeature('knownDevices', {
       await services.get(KnownDeviceStore).forgetAll(userId);
       return false;
     },
+    removeCredential: {
+      kind: 'known_devices',
+      remove: (services, { userId, id }) => services.get(KnownDeviceStore).forget(userId, id),
+    },
   },
   data: {
     entities: [{ entity: KnownDevice, migration: CreateSvcKnownDevices1764300000000 }],

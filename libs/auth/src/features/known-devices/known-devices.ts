@@ -122,8 +122,8 @@ export class KnownDevices {
   }
 
   /** Any other id than that of a device of the user has no effect. */
-  forget(userId: string, id: string): Promise<void> {
-    return this.store.forget(userId, id);
+  async forget(userId: string, id: string): Promise<void> {
+    await this.store.forget(userId, id);
   }
 
   private async draftFor(

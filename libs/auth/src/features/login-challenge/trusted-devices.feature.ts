@@ -33,8 +33,10 @@ export const trustedDevices = defineFeature('trustedDevices', {
   on: {
     // After the end of the challenges: a challenge that is completed meanwhile forgets its device itself.
     endAll: endTrust,
-    removeCredential: async (services, { userId, kind, id }) =>
-      kind === 'trusted_devices' && services.get(TrustedDeviceStore).remove(userId, id),
+    removeCredential: {
+      kind: 'trusted_devices',
+      remove: (services, { userId, id }) => services.get(TrustedDeviceStore).remove(userId, id),
+    },
   },
   data: {
     entities: [{ entity: TrustedDevice, migration: CreateSvcTrustedDevices1764400000000 }],

@@ -23,13 +23,6 @@ export interface ActingToken {
   readonly expires_in: number;
 }
 
-/** What an operator asks for, to act as a user. */
-export interface AskedActing {
-  readonly abilities: readonly string[];
-  /** At most `accessTtl`, which is the default. */
-  readonly seconds: number | null;
-}
-
 /** Lets an operator act as a user of one guard. */
 @Injectable()
 export class Acting implements OnModuleInit {
@@ -58,20 +51,27 @@ export class Acting implements OnModuleInit {
   /**
    * Starts a session without a refresh and with a fixed list of abilities, which ends with that of the operator.
    *
+   * @param abilities of the token
+   * @param asked at most `accessTtl`, which is the default
    * @param sender the request of the operator: its key is that of the session
    * @throws ValidationFailed, NotApplicable for a user who may not sign in, Unauthenticated without a session of the operator
    */
-  async start(act: OperatorAct & { operator: object }, asked: AskedActing, sender: object): Promise<ActingToken> {
+  async start(
+    act: OperatorAct & { operator: object },
+    abilities: readonly string[],
+    asked: number | null,
+    sender: object,
+  ): Promise<ActingToken> {
     const { userId, operator } = act;
     const { accessTtl } = this.realm.options;
     const { operators } = this.realms.get(operator.guard).realm.options;
-    const seconds = asked.seconds ?? accessTtl;
+    const seconds = asked ?? accessTtl;
     if (!(Number.isInteger(seconds) && seconds >= 1 && seconds <= accessTtl)) throw unusableField('seconds');
     await this.actions.requireTarget(act);
     if (operator.familyId === null) throw new errors.Unauthenticated(true).withReason('invalid_token', operator.userId);
     const { scope } = await this.abilities.resolve(null, userId, randomUUID());
     const ofUser = scope === undefined ? null : identity.Grant.ofScope(scope);
-    if (!mayAct({ asked: asked.abilities, offered: operators.abilities, ofUser }))
+    if (!mayAct(abilities, operators.abilities, ofUser))
       throw new errors.ValidationFailed({ abilities: [operatorsText('auth.acting_abilities')] });
     if (await this.standings.isRefused(userId)) throw new NotApplicable('cannot_act');
     const left = await this.secondsLeft(operator.guard, operator.familyId);
@@ -83,7 +83,7 @@ export class Acting implements OnModuleInit {
       label: operators.label,
       origin: { id, session: operator.familyId, since: new Date(this.clock.now()).getTime(), person: '' },
       sender,
-      abilities: asked.abilities,
+      abilities,
     };
     const refused = (error: unknown): boolean => error instanceof identity.SignInRefused;
     const tokens = await this.actions.recorded('act', act, async () => {

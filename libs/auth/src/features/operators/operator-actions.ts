@@ -16,6 +16,7 @@ import {
 } from '../../kit';
 import { NotApplicable, OperatorProtected, UserNotFound, unusableField } from './operators.errors';
 import { type OperatorAction, OperatorActed } from './operators.events';
+import { operatorsText } from './operators.texts';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
 import { Suspensions, usersOf } from './suspension';
 import type { AuditActor } from './trail/audit.policy';
@@ -65,11 +66,18 @@ export class OperatorActions {
     return this.change('release', act, (user) => this.locks.release(act.userId, this.users.emailOf(user)));
   }
 
-  /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
-  removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
+  /**
+   * Removes a credential, also a required one, and the last one.
+   *
+   * @throws ValidationFailed for a kind that cannot be removed; NotApplicable if there is none
+   */
+  async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
+    const { removableKinds: kinds } = this.accounts;
+    if (!kinds.includes(kind))
+      throw new errors.ValidationFailed({ kind: [operatorsText('auth.credential_kind', { kinds: kinds.join(', ') })] });
     const detail = [kind, id].filter(Boolean).join(':');
     return this.change('remove_credential', { ...act, detail }, async () => {
-      const isRemoved = await this.accounts.removeCredential({ userId: act.userId, kind, id });
+      const isRemoved = await this.accounts.removeCredential(kind, { userId: act.userId, id });
       if (!isRemoved) throw new NotApplicable('nothing_to_remove');
     });
   }
@@ -91,25 +99,17 @@ export class OperatorActions {
   async suspend(act: OperatorAct, until: string | null): Promise<void> {
     const endsAt = endOfSuspension(until, new Date(this.clock.now()));
     if (endsAt === undefined) throw unusableField('until');
-    await this.requireTarget(act);
-    await this.accounts.exclusive(act.userId, async (sql) => {
-      await this.suspensions.add(sql, act.userId, act.reason, endsAt);
-      await this.record(sql, 'suspend', act);
-    });
-    // Committed: a session that starts from now on is refused, and the others end here, also if the client goes away.
-    this.announce('suspend', act);
+    await this.commit('suspend', act, (sql) => this.suspensions.add(sql, act.userId, act.reason, endsAt));
+    // A session that starts from now on is refused, and the others end here, also if the client goes away.
     const end = (): Promise<void> => this.accounts.endAll(act.userId, 'suspended');
     await this.inNameOf(act, () => deadline.repeatWhileUnavailable(end, ENDS));
   }
 
   /** @throws NotApplicable for a user who is not suspended */
-  async restore(act: OperatorAct): Promise<void> {
-    await this.requireTarget(act);
-    await this.accounts.exclusive(act.userId, async (sql) => {
+  restore(act: OperatorAct): Promise<void> {
+    return this.commit('restore', act, async (sql) => {
       if (!(await this.suspensions.remove(sql, act.userId))) throw new NotApplicable('not_suspended');
-      await this.record(sql, 'restore', act);
     });
-    this.announce('restore', act);
   }
 
   /**
@@ -121,15 +121,12 @@ export class OperatorActions {
     if (!this.suspensions.operatorGuards().length)
       throw new errors.AuthConfigError(`No guard has features.operators for the users of the guard "${this.guard}".`);
     const user = await this.users.findById(userId);
-    const verdict = targetVerdict({
-      exists: user !== null,
-      isFromHost: operator === null,
-      isSelf: operator?.userId === userId && this.scope.realm.source.names.includes(operator.guard),
-      isOperator: operator !== null && (await this.isOperator(userId)),
-    });
-    if (verdict === 'unknown') throw new UserNotFound();
+    if (!user) throw new UserNotFound();
+    if (operator === null) return user;
+    const isSelf = operator.userId === userId && this.scope.realm.source.names.includes(operator.guard);
+    const verdict = targetVerdict(isSelf, await this.isOperator(userId));
     if (verdict !== 'allowed') throw new OperatorProtected(verdict);
-    return user!;
+    return user;
   }
 
   /**
@@ -162,8 +159,18 @@ export class OperatorActions {
     return this.trail ? actingAs(actorOf(act), work) : work();
   }
 
-  private async record(sql: pg.Sql, action: OperatorAction, act: OperatorAct & ActedPart): Promise<void> {
-    await this.trail?.record(sql, entryOf(action, act));
+  /** Makes a change in one transaction with its line. */
+  private async commit(
+    action: OperatorAction,
+    act: OperatorAct,
+    change: (sql: pg.Sql) => Promise<void>,
+  ): Promise<void> {
+    await this.requireTarget(act);
+    await this.accounts.exclusive(act.userId, async (sql) => {
+      await change(sql);
+      await this.trail?.record(sql, entryOf(action, act));
+    });
+    this.announce(action, act);
   }
 
   private announce(action: OperatorAction, { userId, reason, operator }: OperatorAct): void {

@@ -62,7 +62,7 @@ export class RemovalRequest extends ActionRequest {
 /** Body of `POST /operators/users/:id/suspend`. */
 export class SuspendRequest extends ActionRequest {
   /** When the suspension ends, ISO 8601 with a time zone; without it, when an operator restores the user. */
-  @input.OptionalText()
+  @input.OptionalTime()
   until: string | null = null;
 }
 
@@ -253,7 +253,7 @@ export class OperatorsController {
   ): Promise<ActingToken> {
     const asked = abilities ?? [];
     if (!asked.every((name) => typeof name === 'string')) throw unusableField('abilities');
-    return this.users.get(Acting).start(actOf(by, id, body), { abilities: asked, seconds }, request);
+    return this.users.get(Acting).start(actOf(by, id, body), asked, seconds, request);
   }
 
   private get users() {

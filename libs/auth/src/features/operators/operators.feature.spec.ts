@@ -12,17 +12,43 @@ describe('the guard of operators', () => {
     expect(errorsOf({ guards: { admin: { features: { operators: true } } } })).toEqual([]);
   });
 
-  it.each<[string, AuthModuleOptions]>([
-    ['every guard, by an option of the top level', { features: { operators: true }, guards: { admin: {} } }],
+  const off = (users: string, other: string) =>
+    `features.operators (SVC_FEATURE_OPERATORS) is on at the guard "${users}", whose users the operators help. Turn it on at the guard of the operators only: guards.${other}.features.operators.`;
+  const own = (option: string) =>
+    `${option} (SVC_OPERATORS_USERS) is "admin", the guard of the operators. Set it to the guard of the users whom they help, such as "api".`;
+
+  it.each<[string, AuthModuleOptions, string]>([
+    [
+      'every guard, by an option of the top level',
+      { features: { operators: true }, guards: { admin: {} } },
+      off('api', 'admin'),
+    ],
     [
       'every guard, with other users',
       { features: { operators: true }, operators: { users: 'b2b' }, guards: { b2b: {} } },
+      off('b2b', 'api'),
     ],
     [
       'the guard of its own users',
       { guards: { admin: { features: { operators: true }, operators: { users: 'admin' } } } },
+      own('guards.admin.operators.users'),
     ],
-  ])('is not %s', (_, options) => {
-    expect(errorsOf(options)).toContainEqual(expect.stringMatching(/is on at a guard that has the users/));
+    [
+      'the guard of its own users, by an option of the top level',
+      { operators: { users: 'admin' }, guards: { admin: { features: { operators: true } } } },
+      own('operators.users'),
+    ],
+    [
+      'one for users without a guard',
+      { guards: { admin: { features: { operators: true }, operators: { users: 'b2b' } } } },
+      'guards.admin.operators.users (SVC_OPERATORS_USERS) names no guard: "b2b". Set it to one of: admin, api.',
+    ],
+    [
+      'one without abilities',
+      { hooks: {}, guards: { admin: { features: { operators: true } } } },
+      'guards.admin.features.operators needs abilities at the guard "admin": each action needs its own. Set hooks.abilities.',
+    ],
+  ])('is not %s', (_, options, text) => {
+    expect(errorsOf(options)).toEqual([text]);
   });
 });

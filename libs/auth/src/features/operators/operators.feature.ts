@@ -6,7 +6,7 @@ import { USER_COMMAND } from './operators.command';
 import { OperatorFlow, OperatorsController, SUSPENSION } from './operators.controller';
 import { OPERATOR_REASONS } from './operators.errors';
 import { OPERATOR_EVENTS, OperatorActed, type OperatorAction } from './operators.events';
-import { OPERATORS_OPTIONS, operatorsRate } from './operators.options';
+import { OPERATORS_OPTIONS } from './operators.options';
 import { isOfferable } from './operators.policy';
 import { CreateSvcSuspensions1764790000000, Suspension, Suspensions, usersOf } from './suspension';
 
@@ -17,16 +17,21 @@ declare module '../../foundation/platform/catalogue' {
 function optionErrors(guard: settings.GuardConfig, config: settings.AuthConfig): string[] {
   const { features, hooks, operators, nameOf } = guard;
   if (!features.operators) return [];
-  const [option, users] = [nameOf('features.operators'), usersOf(guard, config)];
+  const [flag, named] = [nameOf('features.operators'), `${nameOf('operators.users')} (SVC_OPERATORS_USERS)`];
+  const users = usersOf(guard, config);
+  const [names, own] = [config.guards.map((other) => other.guard), users === guard.guard];
+  const other = names.find((name) => name !== users);
+  // An option of the top level is that of every guard, also of the users.
+  const isOfGuard = flag !== 'features.operators';
   return [
-    !config.guards.some((other) => other.guard === users) &&
-      `${nameOf('operators.users')} (SVC_OPERATORS_USERS) names no guard: "${users}".`,
-    // An option of the top level is that of every guard, also of the users.
-    users === guard.guard &&
-      config.guards.length > 1 &&
-      `${option} is on at a guard that has the users. Turn it on at the guard of the operators only: guards.admin.features.operators.`,
+    !names.includes(users) && `${named} names no guard: "${users}". Set it to one of: ${names.join(', ')}.`,
+    own &&
+      other &&
+      (isOfGuard
+        ? `${named} is "${users}", the guard of the operators. Set it to the guard of the users whom they help, such as "${other}".`
+        : `features.operators (SVC_FEATURE_OPERATORS) is on at the guard "${users}", whose users the operators help. Turn it on at the guard of the operators only: guards.${other}.features.operators.`),
     !(features.abilities || hooks.abilities) &&
-      `${option} needs abilities at this guard: each action needs its own. Set ${nameOf('hooks.abilities')}.`,
+      `${flag} needs abilities at the guard "${guard.guard}": each action needs its own. Set hooks.abilities.`,
     ...operators.abilities.map(
       (name) =>
         !isOfferable(name) &&
@@ -43,7 +48,7 @@ export const operators = defineFeature('operators', {
   flags: ['operators'],
   options: OPERATORS_OPTIONS,
   configErrors: (config) => config.guards.flatMap((guard) => optionErrors(guard, config)),
-  limits: { 'svc-operators': limiter.perClientAndUser(operatorsRate) },
+  limits: { 'svc-operators': limiter.perClientAndUser(({ operators: rate }) => rate) },
   capabilities: { operators: OperatorFlow },
   controllers: [OperatorsController],
 });

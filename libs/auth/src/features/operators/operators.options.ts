@@ -1,4 +1,4 @@
-import { type limiter, option } from '../../kit';
+import { option } from '../../kit';
 
 /** What operators do. At the guard of the operators, with `features.operators`. */
 export interface OperatorsOptions {
@@ -54,5 +54,3 @@ export const OPERATORS_OPTIONS = {
     label: option.text({ default: 'Customer support', env: 'OPERATORS_LABEL' }),
   } satisfies option.TableOf<OperatorsOptions>,
 } satisfies option.OptionTree;
-
-export const operatorsRate: Parameters<typeof limiter.perClientAndUser>[0] = ({ operators }) => operators;

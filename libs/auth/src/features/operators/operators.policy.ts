@@ -18,43 +18,22 @@ interface Granted {
 export const isOperator = (granted: Granted): boolean =>
   Object.values(OPERATOR_ABILITIES).some((name) => granted.covers(name));
 
-/** What is known of the user whom an action concerns. */
-export interface ActionTarget {
-  readonly exists: boolean;
-  /** Whether the action comes from the console or from code of the host, and not from an operator. */
-  readonly isFromHost: boolean;
-  /** Whether the user is the operator of the action. */
-  readonly isSelf: boolean;
-  /** Whether the user has an ability of an operator. */
-  readonly isOperator: boolean;
-}
+/**
+ * Whether an action of an operator may concern a user: itself, or one with an ability of an operator. Pure. No operator changes an
+ * account with the power of an operator, also not the own one: one stolen account would take over or end the others. The console does.
+ */
+export const targetVerdict = (
+  isSelf: boolean,
+  isOperators: boolean,
+): 'allowed' | 'own_account' | 'operator_protected' =>
+  isSelf ? 'own_account' : isOperators ? 'operator_protected' : 'allowed';
 
 /**
- * Whether an action may concern a user. Pure. No operator changes an account with the power of an operator, also not the own one:
- * one stolen account would take over or end the others. The console does.
+ * Whether a token with which an operator acts as a user may have abilities: those that the host offers and the user has. Pure.
+ *
+ * @param ofUser the abilities that a new token of the user would have; null where tokens of the users have none
  */
-export function targetVerdict({
-  exists,
-  isFromHost,
-  isSelf,
-  isOperator: isOperators,
-}: ActionTarget): 'allowed' | 'unknown' | 'own_account' | 'operator_protected' {
-  if (!exists) return 'unknown';
-  if (isFromHost) return 'allowed';
-  return isSelf ? 'own_account' : isOperators ? 'operator_protected' : 'allowed';
-}
-
-/** What an operator asks for and may get, to act as a user. */
-export interface AskedAbilities {
-  readonly asked: readonly string[];
-  /** The option `operators.abilities`. */
-  readonly offered: readonly string[];
-  /** The abilities that a new token of the user would have; null where tokens of the users have none. */
-  readonly ofUser: Granted | null;
-}
-
-/** Whether a token with which an operator acts as a user may have abilities: those that the host offers and the user has. Pure. */
-export const mayAct = ({ asked, offered, ofUser }: AskedAbilities): boolean =>
+export const mayAct = (asked: readonly string[], offered: readonly string[], ofUser: Granted | null): boolean =>
   asked.every((name) => offered.includes(name) && (ofUser === null || ofUser.covers(name)));
 
 /** Whether the option `operators.abilities` may contain a name: no wildcard, and nothing with which an account is changed. Pure. */

@@ -171,8 +171,8 @@ export class PasskeyManagement {
   }
 
   /** The hook `removeCredential`. */
-  async removeNamed({ userId, kind, id }: session.NamedCredential): Promise<boolean> {
-    if (kind !== 'passkeys' || !isCredentialId(id)) return false;
+  async removeNamed({ userId, id }: session.NamedCredential): Promise<boolean> {
+    if (!isCredentialId(id)) return false;
     const removed = await this.store.remove(userId, id);
     this.emitRemoved(userId, removed);
     await this.sessions.endOfCredential({ userId, familyId: null }, id, 'passkey_removed');

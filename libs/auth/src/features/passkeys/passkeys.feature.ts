@@ -114,7 +114,10 @@ export const passkeys = defineFeature('passkeys', {
     signInWays: async (services, userId) => async (sql) =>
       (await services.get(PasskeyStore).lockedIds(sql, userId)).map(passkeyWay),
     takeover: (services, taken) => services.get(PasskeyManagement).removeAll(taken),
-    removeCredential: (services, named) => services.get(PasskeyManagement).removeNamed(named),
+    removeCredential: {
+      kind: 'passkeys',
+      remove: (services, named) => services.get(PasskeyManagement).removeNamed(named),
+    },
   },
   data: {
     entities: [{ entity: Passkey, migration: CreateSvcPasskeys1764000000000 }],

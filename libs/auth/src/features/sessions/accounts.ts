@@ -19,9 +19,7 @@ export interface TakenAccount {
 /** A credential of a user. */
 export interface NamedCredential {
   readonly userId: string;
-  /** The part of the export of an account that contains it. */
-  readonly kind: string;
-  /** Its id there; empty for a kind of which a user has one. */
+  /** Its id in the export of the account; empty for a kind of which a user has one. */
   readonly id: string;
 }
 
@@ -36,9 +34,12 @@ declare module '../../foundation/realm/feature' {
     readonly takeover?: (services: GuardServices, taken: TakenAccount) => Promise<boolean>;
     /**
      * Removes a credential of a user at the demand of an operator, without the conditions under which the user can: also the last one, and one
-     * that is required. Resolves to whether there was one; false for a kind of another feature.
+     * that is required. The kind is its part of the export of an account. Resolves to whether there was one.
      */
-    readonly removeCredential?: (services: GuardServices, credential: NamedCredential) => Promise<boolean>;
+    readonly removeCredential?: {
+      readonly kind: string;
+      remove(services: GuardServices, credential: NamedCredential): Promise<boolean>;
+    };
     /** What an operator sees of the credentials of a user beside their parts of the export of the account. No secret. */
     readonly credentialFacts?: (services: GuardServices, userId: string) => Promise<Readonly<Record<string, unknown>>>;
   }
@@ -137,11 +138,16 @@ export class Accounts {
     }
   }
 
+  /** The kinds of credentials that {@link removeCredential} removes. */
+  get removableKinds(): string[] {
+    return [...new Set(this.hooks('removeCredential').map(([{ kind }]) => kind))];
+  }
+
   /** Removes a credential at every guard. Resolves to whether there was one. */
-  async removeCredential(credential: NamedCredential): Promise<boolean> {
+  async removeCredential(kind: string, credential: NamedCredential): Promise<boolean> {
     let isRemoved = false;
-    for (const [remove, services] of this.hooks('removeCredential'))
-      isRemoved = (await remove(services, credential)) || isRemoved;
+    for (const [removal, services] of this.hooks('removeCredential'))
+      isRemoved = (removal.kind === kind && (await removal.remove(services, credential))) || isRemoved;
     return isRemoved;
   }
 

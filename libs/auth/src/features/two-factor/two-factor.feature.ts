@@ -71,7 +71,7 @@ export const twoFactor = defineFeature('twoFactor', {
   on: {
     endAll: identity.endChallenges,
     takeover: removeFactor,
-    removeCredential: removeNamedFactor,
+    removeCredential: { kind: 'two_factor', remove: removeNamedFactor },
     credentialFacts: async (services, userId) => ({
       recovery_codes: (await services.get(TwoFactor).recoveryCodeCount(userId)).remaining,
     }),

@@ -295,10 +295,10 @@ export async function removeFactor(
 /** The hook `removeCredential`. */
 export async function removeNamedFactor(
   services: data.GuardServices,
-  { userId, kind }: session.NamedCredential,
+  { userId }: session.NamedCredential,
 ): Promise<boolean> {
   const twoFactor = services.get(TwoFactor);
-  if (kind !== 'two_factor' || !(await twoFactor.isEnabled(userId))) return false;
+  if (!(await twoFactor.isEnabled(userId))) return false;
   await twoFactor.disable(userId);
   return true;
 }

@@ -41,6 +41,7 @@ export interface FailureBody {
  */
 export class AuthException extends HttpException {
   private translate?: Translator;
+  private challenge?: (challenge: string) => string;
   private details?: { readonly reason: Reason; readonly userId?: string };
 
   /**
@@ -57,8 +58,13 @@ export class AuthException extends HttpException {
   }
 
   get headers(): Readonly<Record<string, string>> {
-    const codes = codesOf(this.failure);
-    return { ...this.failure.headers, ...(codes && { 'X-Svc-Error-Codes': codes }) };
+    const [{ headers = {} }, codes] = [this.failure, codesOf(this.failure)];
+    const challenge = headers['WWW-Authenticate'];
+    return {
+      ...headers,
+      ...(challenge && this.challenge && { 'WWW-Authenticate': this.challenge(challenge) }),
+      ...(codes && { 'X-Svc-Error-Codes': codes }),
+    };
   }
 
   /** Whether the check ended without a result (503). Such an attempt is not counted. */
@@ -84,6 +90,12 @@ export class AuthException extends HttpException {
   /** Sets the translation of the texts. Only the first call has an effect. */
   translatedBy(translate: Translator): this {
     this.translate ??= translate;
+    return this;
+  }
+
+  /** Sets how the challenge is written for the client. Only the first call has an effect. @internal */
+  challengedBy(write: (challenge: string) => string): this {
+    this.challenge ??= write;
     return this;
   }
 

@@ -12,7 +12,7 @@ import type { UserSource } from './user-source';
  */
 export interface HookPoints {}
 
-/** A command of the console with arguments and options, which works with the services of the default guard. */
+/** A command of the console with options, which works with the services of one guard: with arguments, a person can name it. */
 export interface ConsoleCommand {
   readonly description: string;
   readonly arguments: readonly Readonly<Record<'name' | 'description', string>>[];

@@ -7,7 +7,7 @@ import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { once } from '../../foundation/platform/sweep';
 import { longestLife } from '../denylist/denylist';
-import { TimedUserProvider } from '../users/timed-user-provider';
+import { type MailedAccount, TimedUserProvider, nullWithout } from '../users/timed-user-provider';
 import {
   ACCESS_TOKEN_TYPE,
   type AccessClaims,
@@ -221,6 +221,13 @@ export class AccountStandings {
   /** Whether the user is refused. Before a session starts: nothing has been stored or consumed yet. */
   async isRefused(userId: string): Promise<boolean> {
     return this.mayRefuse && (await this.of(userId)) === 'refused';
+  }
+
+  /** {@link isRefused}, with the same look-ups without an account: the time must not show whether there is one. */
+  isMailedRefused(account: MailedAccount | null): Promise<boolean> {
+    return this.isRefused(account?.userId ?? '')
+      .catch(nullWithout(account))
+      .then(Boolean);
   }
 
   /** @throws SignInRefused */

@@ -179,8 +179,8 @@ export interface TokenBinding {
   readonly member: string;
   /** The refusals of requests that start or refresh a session. */
   readonly refusals: readonly (new () => AuthException)[];
-  /** What its part of `WWW-Authenticate` says where no error is named. */
-  readonly challenge: string;
+  /** Its part of `WWW-Authenticate`. @param parameters without them, no error is named */
+  challenge(...parameters: string[]): string;
   /**
    * Verifies that the sender of an access token has the key to which it is bound, and that a token without a key is accepted.
    *
@@ -276,7 +276,15 @@ export class TokenBindings {
   refusal(presented: boolean): Unauthenticated {
     return new Unauthenticated(
       presented,
-      this.all().map(({ challenge }) => challenge),
+      this.all().map((binding) => binding.challenge()),
     );
+  }
+
+  /** The challenge of a refusal in the scheme of the token that the request has sent. It is stated for `Bearer`. */
+  challengeFor(request: Credentialed, stated: string): string {
+    const { scheme } = credentialOf(request);
+    const sent = this.all().find(({ tokenType }) => tokenType.toLowerCase() === scheme);
+    const [, parameters] = /^Bearer (.+)$/.exec(sent ? stated.replace(`, ${sent.challenge()}`, '') : '') ?? [];
+    return parameters ? sent!.challenge(parameters) : stated;
   }
 }

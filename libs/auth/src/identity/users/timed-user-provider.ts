@@ -54,7 +54,7 @@ const textsOf = (address: string): string[] => [...new Set([canonicalEmail(addre
  * For `catch`: null where nothing was asked for. A provider of the host may be unable to read an empty id, and the answer must not show
  * that there is no account.
  */
-const nullWithout =
+export const nullWithout =
   (asked: unknown) =>
   (error: unknown): null => {
     if (asked !== null || isUnavailable(error)) throw error;

@@ -125,7 +125,7 @@ export class RouteGuard implements CanActivate {
     } catch (error) {
       const { realm } = scope;
       this.gateRefusalLog.write(error, realm.guard, context, request);
-      throw this.transportErrors.errorFor(context, error, realm.translatorFor(request));
+      throw this.transportErrors.errorFor(context, error, scope, request);
     }
   }
 

@@ -2,8 +2,9 @@ import { type ExecutionContext, HttpException, HttpStatus, Injectable, Logger } 
 import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import { isUnavailable } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException, StoreUnavailable, redisRefusal } from '../../foundation/platform/errors';
-import type { Translator } from '../../foundation/platform/messages';
 import { optionalPeer } from '../../foundation/platform/optional-peer';
+import type { RealmScope } from '../../foundation/realm/realm';
+import { TokenBindings } from '../../identity/tokens/caller';
 
 const logger = new Logger('Auth');
 
@@ -18,6 +19,12 @@ export function refusalOf(error: unknown): AuthException {
   logger.error('unexpected failure', (error as Error | null)?.stack ?? String(error));
   return new AuthException('server_error', { status: 500, text: { key: 'server.error' } }, error);
 }
+
+/** A refusal for the client of a request: in its language, and with the challenge in the scheme of its token. */
+export const forClient = (refusal: AuthException, scope: RealmScope, request: object): AuthException =>
+  refusal
+    .translatedBy(scope.realm.translatorFor(request))
+    .challengedBy((challenge) => scope.get(TokenBindings).challengeFor(request, challenge));
 
 function logged(refusal: AuthException): AuthException {
   // A full queue is only written to the security log, which limits its lines during a flood.
@@ -49,24 +56,24 @@ export class TransportErrors {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
   /** Returns the error to throw for `error`, so that the host's own filters and formats apply. */
-  errorFor(context: ExecutionContext, error: unknown, translate: Translator): unknown {
+  errorFor(context: ExecutionContext, error: unknown, scope: RealmScope, request: object): unknown {
     const type = context.getType<string>();
-    if (type === 'http') return this.overHttp(context, error, translate);
+    if (type === 'http') return this.overHttp(context, error, scope, request);
     if (isForeign(error)) return error;
-    const refusal = refusalOf(error).translatedBy(translate);
+    const refusal = forClient(refusalOf(error), scope, request);
     if (type === 'ws') return overSocket(context, refusal);
     return type === 'rpc' ? overRpc(refusal) : overGraphql(refusal);
   }
 
   /** Sets the challenge headers on every route. The host formats the body on its own routes. */
-  private overHttp(context: ExecutionContext, error: unknown, translate: Translator): unknown {
+  private overHttp(context: ExecutionContext, error: unknown, scope: RealmScope, request: object): unknown {
     if (!(error instanceof AuthException) && !isUnavailable(error)) return error;
     const refused = error instanceof AuthException ? error : new StoreUnavailable('A store', error);
     const response: unknown = context.switchToHttp().getResponse();
-    for (const [name, value] of Object.entries(refused.headers)) {
+    const refusal = forClient(refused, scope, request);
+    for (const [name, value] of Object.entries(refusal.headers)) {
       this.adapterHost.httpAdapter.setHeader(response, name, value);
     }
-    const refusal = refused.translatedBy(translate);
     nameLanguage(this.adapterHost.httpAdapter, response, refusal);
     return refusal;
   }

@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { Realm, Realms } from '../../foundation/realm/realm';
 import { RequestObserver } from '../gates/request-log';
 import { protectLate } from './route-answer';
-import { isForeign, nameLanguage, refusalOf } from '../gates/transport-errors';
+import { forClient, isForeign, nameLanguage, refusalOf } from '../gates/transport-errors';
 
 /**
  * Writes every error of the library's routes as JSON, independent of `Accept`. The response never contains details of
@@ -38,7 +38,7 @@ export class AuthExceptionFilter implements ExceptionFilter {
   protected write(error: unknown, request: object, response: unknown): void {
     const { httpAdapter } = this.adapterHost;
     if (isForeign(error)) return void httpAdapter.reply(response, { message: error.message }, error.getStatus());
-    const refusal = refusalOf(error).translatedBy(this.realm.translatorFor(request));
+    const refusal = forClient(refusalOf(error), this.realms.get(this.realm.guard), request);
     for (const [name, value] of Object.entries(refusal.headers)) httpAdapter.setHeader(response, name, value);
     nameLanguage(httpAdapter, response, refusal);
     httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());

@@ -87,6 +87,8 @@ export interface FieldRule {
   readonly maxLength?: number;
   /** Whether the value must be an email address: see {@link isEmailAddress}. */
   readonly email?: boolean;
+  /** Whether a blank text is a value, which is refused: as an absent one it would widen what the request does. */
+  readonly keepsBlank?: true;
 }
 
 const RULES = Symbol('svc.field-rules');
@@ -152,10 +154,14 @@ export const RequiredObject = (): PropertyDecorator => Field({ type: 'object', r
 export const OptionalObject = (): PropertyDecorator => Field({ type: 'object', required: false });
 
 /** An optional number. */
-export const OptionalNumber = (): PropertyDecorator => Field({ type: 'number', required: false });
+export const OptionalNumber = (): PropertyDecorator => Field({ type: 'number', required: false, keepsBlank: true });
+
+/** The text of an optional time, also a blank one. */
+export const OptionalTime = (): PropertyDecorator =>
+  Field({ type: 'string', required: false, maxLength: FIELD_MAX, keepsBlank: true });
 
 /** An optional list of at most {@link ITEMS_MAX} items of any kind. */
-export const OptionalList = (): PropertyDecorator => Field({ type: 'array', required: false });
+export const OptionalList = (): PropertyDecorator => Field({ type: 'array', required: false, keepsBlank: true });
 
 /** An optional boolean, or its text in a form (`on`, `false`), which is converted. */
 export const OptionalFlag = (): PropertyDecorator => Field({ type: 'boolean', required: false });
@@ -181,8 +187,9 @@ const VERBATIM = new Set(['password', 'password_confirmation', 'current_password
  * Returns a field of a body: strings trimmed; null for an empty string and for a missing field. Only own properties
  * are read, so that a field name cannot reach a prototype.
  */
-export function ownField(body: unknown, name: string): unknown {
+export function ownField(body: unknown, name: string, keepsBlank = false): unknown {
   const value = isRecord(body) && Object.hasOwn(body, name) ? (body[name] ?? null) : null;
+  if (keepsBlank && typeof value === 'string') return value.trim();
   return VERBATIM.has(name) && value !== '' ? value : trimmed(value);
 }
 
@@ -220,8 +227,8 @@ export function readBody<Body extends object>(
 ): Body {
   const nameOf = (property: string): string => wireName(type, property, username);
   const values = Object.fromEntries(
-    [...rules].map(([property, { type: kind }]) => {
-      const value = ownField(body, nameOf(property));
+    [...rules].map(([property, { type: kind, keepsBlank }]) => {
+      const value = ownField(body, nameOf(property), keepsBlank);
       return [property, kind === 'boolean' ? flagOf(value) : value];
     }),
   );

@@ -18,7 +18,7 @@ import { type Caller, callerIn, recordCaller } from '../../identity/tokens/calle
 import { userProviderErrors } from '../../identity/users/provider-checks';
 import { GateRefusalLog, RequestObserver, declarationOf } from '../gates/request-log';
 import { detailOf, gateTypeOf, routePlan } from '../gates/route-plan';
-import { overGraphql, refusalOf, untold } from '../gates/transport-errors';
+import { forClient, overGraphql, refusalOf, untold } from '../gates/transport-errors';
 import { FairShareKeys } from './client-info';
 import { argumentsOf, bodyClassOf, wireName } from './request-body';
 
@@ -214,7 +214,7 @@ export class ServerCalls {
     } catch (error) {
       if (!(error instanceof AuthException) && !isUnavailable(error)) throw error;
       // A resolver of the host may make the call, and other transports ignore the extensions.
-      throw overGraphql(refusalOf(error).translatedBy(this.realm.translatorFor(request)));
+      throw overGraphql(forClient(refusalOf(error), this.scope, request));
     } finally {
       scope.end();
     }

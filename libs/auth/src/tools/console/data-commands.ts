@@ -3,12 +3,12 @@ import { ValidationFailed } from '../../foundation/platform/errors';
 import { POSTGRES_POOL, type PostgresPool } from '../../foundation/platform/postgres-pool';
 import type { ConsoleCommand, Feature } from '../../foundation/realm/feature';
 import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
-import { Realms } from '../../foundation/realm/realm';
+import { type RealmScope, Realms } from '../../foundation/realm/realm';
 import { LockRelease } from '../../request/lockout/lockout';
 import { LOCK_PURPOSES, type Released } from '../../request/lockout/lockout.store';
 import { migrateAuth, tablesAsSql } from '../migrations/migrate';
 import { Pruning, PruningFailed } from '../retention/pruning';
-import type { Application } from './application';
+import type { Application, OpenApplication } from './application';
 import { type CommandDeclaration, CommandRefused, confirm, print } from './command';
 
 type DataCommand = CommandDeclaration<[Application]>;
@@ -59,6 +59,17 @@ const prune: DataCommand = {
   },
 };
 
+const GUARD = { '--guard <name>': 'the guard of the account (default: the default guard)' };
+
+/** The services of the guard that a person has named. @throws CommandRefused */
+function scopeOf(app: Pick<OpenApplication, 'get'>, guard: unknown): RealmScope {
+  const realms = app.get(Realms, { strict: false });
+  const scope = guard === undefined ? realms.default : realms.all.find(({ realm }) => realm.guard === guard);
+  if (scope) return scope;
+  const declared = realms.all.map(({ realm }) => realm.guard).join(', ');
+  throw new CommandRefused(`There is no guard "${String(guard)}". Declared: ${declared}.`);
+}
+
 const isRelease = ({ lockedGuards }: Released): boolean => lockedGuards.length > 0;
 
 function lineOf(cleared: Released): string {
@@ -73,18 +84,14 @@ const release: DataCommand = {
   arguments: [{ name: 'subject', description: 'the login identifier; for other purposes the id of the user' }],
   options: {
     '--purpose <name>': `${LOCK_PURPOSES.join(', ')} (default: login)`,
-    '--guard <name>': 'the guard of the account (default: the default guard)',
+    ...GUARD,
   },
   run: async ({ subject = '', purpose = 'login', guard }, application) => {
     const known = LOCK_PURPOSES.find((one) => one === purpose);
     if (!known) throw new CommandRefused(`"${purpose}" is no purpose. Use one of: ${LOCK_PURPOSES.join(', ')}.`);
-    const cleared = await application.use(async (app) => {
-      const realms = app.get(Realms, { strict: false });
-      const scope = guard === undefined ? realms.default : realms.all.find(({ realm }) => realm.guard === guard);
-      if (scope) return scope.get(LockRelease).release(known, String(subject));
-      const declared = realms.all.map(({ realm }) => realm.guard).join(', ');
-      throw new CommandRefused(`There is no guard "${guard}". Declared: ${declared}.`);
-    });
+    const cleared = await application.use(async (app) =>
+      scopeOf(app, guard).get(LockRelease).release(known, String(subject)),
+    );
     print(cleared.map(lineOf).join(''));
     if (cleared.some(isRelease)) return;
     const found = cleared.length ? 'is not locked' : 'has no counter';
@@ -102,16 +109,18 @@ function refusalOf(error: unknown): { refused: string } {
   };
 }
 
-/** The command of a feature, at the default guard. */
+/** The command of a feature, at one guard. */
 const ofFeature = (feature: Feature, command: ConsoleCommand): DataCommand => ({
   ...command,
+  options: { ...command.options, ...(command.arguments.length && GUARD) },
   run: async (given, application) => {
     const passed = command.arguments.map(({ name }) => String(given[name] ?? ''));
     const options = given as Partial<Record<string, string>>;
     const question = command.question?.(passed, options);
     const result = await application.use(async (app) => {
-      const scope = app.get(Realms, { strict: false }).default;
-      if (!scope.isOn(feature)) return { refused: `features.${feature.flags![0]} is off.` };
+      const scope = scopeOf(app, options.guard);
+      if (!scope.isOn(feature))
+        return { refused: `features.${feature.flags![0]} is off at the guard "${scope.realm.guard}".` };
       if (question && !(await confirm(question)))
         return { refused: 'Nothing was changed. Without a terminal, use --yes.' };
       return command.run(scope, passed, options).catch(refusalOf);
