@@ -236,6 +236,8 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Create account');
       await tab.sees('Overview');
       await tab.page.getByRole('heading', { name: 'Your account' }).waitFor();
+      await tab.lives('Account created');
+      await tab.page.getByText('12 hours left').first().waitFor();
     });
 
     it('shows the claims and the remaining lifetime of its token, and renews it on request', async () => {

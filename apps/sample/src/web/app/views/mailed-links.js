@@ -10,7 +10,7 @@ import { changed, latestUser } from '../user.js';
 import { mailboxHint } from './registration.js';
 
 /** What a view says is one sheet: without a session, the page itself is it. */
-export const sheet = (nodes) => (auth.session ? [h('section', { class: 'card' }, nodes)] : nodes);
+export const sheet = (given) => (auth.session ? [h('section', { class: 'card' }, given)] : given);
 
 /** A link that looks like a button. */
 const way = ([href, label], kind = '') => h('a', { class: `button ${kind}`, href, onclick: forgetLink }, label);
@@ -51,9 +51,9 @@ const linkView = async (path, { text, about, label, keep, send, title, done, aga
 };
 
 /** The account that a link is for and what else the link says, as far as it does: nothing depends on it. */
-async function facts(account, others) {
+async function facts(ofLink, others) {
   const me = auth.session && (await latestUser().catch(() => null));
-  const rows = [[t`Account`, account], ...others].filter(([, value]) => value);
+  const rows = [[t`Account`, ofLink], ...others].filter(([, value]) => value);
   const list = h(
     'dl',
     {},
@@ -61,7 +61,7 @@ async function facts(account, others) {
   );
   return [
     rows.length > 0 && (auth.session ? list : h('div', { class: 'card' }, list)),
-    me && account && me.email !== account && other(me),
+    me && ofLink && me.email !== ofLink && other(me),
   ];
 }
 
