@@ -262,7 +262,7 @@ describe('a host with abilities and verified emails', () => {
       await agent(app.getHttpServer()).post('/verified').expect(401);
       await post('/verified', await session(1)).expect(201);
       const { body } = await post('/verified', bob).expect(409);
-      expect(body).toMatchObject({ message: 'Your email address is not verified.' });
+      expect(body).toMatchObject({ message: 'Confirm your email address first.' });
       await app.get(DataSource).query("UPDATE people SET email_verified_at = now() WHERE email = 'bob@x'");
       await post('/verified', bob).expect(201);
       await app.get(DataSource).query("UPDATE people SET email_verified_at = NULL WHERE email = 'bob@x'");

@@ -372,7 +372,7 @@ describe('a route for users with a verified email', () => {
     expect((await call('verified')).status).toBe(201);
     for (const id of ['unverified', 'unknown']) {
       const { status, body } = await call(id);
-      expect([id, status, body.message]).toEqual([id, 409, 'Your email address is not verified.']);
+      expect([id, status, body.message]).toEqual([id, 409, 'Confirm your email address first.']);
     }
     await t.stop();
   });

@@ -62,6 +62,7 @@ describeWithBrowser('changes on the page of the sample', () => {
 
       const second = await opens(NEW_ADDRESS, '/confirm-email');
       await second.sees('Confirm your new email');
+      expect(await second.page.locator('main dd').allInnerTexts()).toEqual([ada.email, NEW_ADDRESS]);
       await isAccessible(second);
       await second.presses('Confirm new email');
       await second.sees('Your email is changed');
@@ -127,7 +128,7 @@ describeWithBrowser('changes on the page of the sample', () => {
     ])('refuses a link that is not valid, and explains a missing token: %s', async (path, label) => {
       await tab.page.goto(`${visit.url}${path}?token=invalid`);
       await tab.presses(label);
-      await tab.sees('This link no longer works');
+      await tab.sees('This link does not work');
       await tab.page
         .locator('main p')
         .getByText(/^This link/)
@@ -156,7 +157,12 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.comesToFront();
       const report = await visit.tab(tab.page.context(), await visit.mailed(ada.email, '/unknown-sign-in', 2));
       await report.sees('Was this you?');
-      expect(await report.page.locator('main dt').allInnerTexts()).toEqual(['Device', 'Signed in', 'IP address']);
+      expect(await report.page.locator('main dt').allInnerTexts()).toEqual([
+        'Account',
+        'Device',
+        'Signed in',
+        'IP address',
+      ]);
       await report.page.locator('main dd').getByText(' on Linux').waitFor();
       await report.presses('No, sign out everywhere');
       await report.sees('You are signed out everywhere');

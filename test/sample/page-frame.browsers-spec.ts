@@ -223,17 +223,21 @@ describeWithBrowser('around the views of the sample', () => {
     expect(await findingsIn(tab.page)).toEqual([]);
   });
 
-  it('begins with the address that the user still has to confirm, and ends with it afterwards', async () => {
+  it('begins with a notice while the user still has to confirm the address', async () => {
     const ada = await SampleAccount.of(visit);
     const headings = () => tab.page.locator('main h2').allInnerTexts();
     await visit.sql(`UPDATE users SET email_verified_at = NULL WHERE email = '${ada.email}'`);
     await ada.signsIn(tab);
     await tab.sees('Overview');
-    expect(await headings()).toEqual(['Your account', 'The life of your session', 'Try next']);
+    const order = ['The life of your session', 'Try next', 'Your account'];
+    const notice = tab.page.locator('main').getByText('Confirm your email with the link we sent.');
+    await notice.waitFor();
+    expect(await headings()).toEqual(order);
     await visit.sql(`UPDATE users SET email_verified_at = now() WHERE email = '${ada.email}'`);
     await tab.goes('Sessions');
     await tab.goes('Overview');
-    expect(await headings()).toEqual(['The life of your session', 'Try next', 'Your account']);
+    expect(await headings()).toEqual(order);
+    expect(await notice.count()).toBe(0);
   });
 
   it('devices are in rows of one size, with the name above what is known, and times from now', async () => {
@@ -306,9 +310,13 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.fills({ Username: 'casey', Password: 'correct-horse-battery' });
     await tab.presses('Sign in');
     await tab.page.getByRole('heading', { name: 'Signed in as casey' }).waitFor();
+    await tab.presses('Send GET /staff');
+    await tab.page.locator('.answer').getByText('200 OK').waitFor();
+    await tab.presses('Send GET /user');
+    await tab.page.locator('.answer').getByText('401 Unauthorized').waitFor();
     expect(await findingsIn(tab.page)).toEqual([]);
     await tab.presses('Sign out');
-    await tab.presses('Use the demo user: casey');
+    await tab.presses('Use the demo account');
     await tab.page.getByRole('heading', { name: 'Signed in as casey' }).waitFor();
     await tab.page.reload();
     await tab.field('Username').waitFor();

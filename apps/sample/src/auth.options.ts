@@ -8,7 +8,7 @@ import { abilitiesOf } from './users/admin-role';
 import { deleteUser } from './users/delete-user';
 import { StaffMember } from './users/staff-member.entity';
 import { languageOf } from './users/user-language';
-import { signInMail } from './sign-in-mail';
+import { linkMails } from './link-mails';
 import { User } from './users/user.entity';
 
 /** These features send mails, so they need a mailer. */
@@ -139,7 +139,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         mailer,
         notices: mailer !== undefined,
         recipientName: 'name',
-        templates: { newSignIn: signInMail },
+        templates: linkMails,
         language: (user, { guard }) => (guard === 'api' ? languageOf(user as User) : null),
       },
       languages: true,

@@ -4,9 +4,9 @@ import { isSilent, quiet, textOf } from './feedback.js';
 import { t } from './language.js';
 
 /** Why the browser does not send a value, in the language of the page. */
-const flawIn = ({ input: { validity }, flaw }) =>
+const flawIn = ({ input, input: { validity }, flaw }) =>
   validity.valueMissing || validity.badInput
-    ? t`Fill in this field.`
+    ? (input.pattern && flaw) || t`Fill in this field.`
     : validity.typeMismatch
       ? t`Enter an email address, such as name@example.com.`
       : flaw;

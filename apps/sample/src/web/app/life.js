@@ -83,7 +83,11 @@ auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) 
     ? t`In another tab, by ${how}. This issued the first tokens.`
     : t`By ${how}. This issued the first tokens.`;
   const isNew = reason !== 'restored';
-  add('started', t`Signed in`, text, { at: start, http: isNew && !otherTab && exchange });
+  const isFirst = isNew && !otherTab && /register/.test(exchange);
+  add('started', isFirst ? t`Account created` : t`Signed in`, text, {
+    at: start,
+    http: isNew && !otherTab && exchange,
+  });
   if (isNew) return void (held = refreshToken());
   issued.push(Date.now());
   replace(held, refreshToken());

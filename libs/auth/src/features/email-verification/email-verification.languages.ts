@@ -19,7 +19,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
   },
   de: {
     messages: {
-      'auth.email_unverified': 'Ihre E-Mail-Adresse ist nicht bestätigt.',
+      'auth.email_unverified': 'Bestätigen Sie zuerst Ihre E-Mail-Adresse.',
       'auth.bad_link': 'Dieser Link ist nicht oder nicht mehr gültig.',
       'auth.outdated_link': 'Dieser Link gilt für eine andere E-Mail-Adresse.',
     },
@@ -36,7 +36,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
   },
   fr: {
     messages: {
-      'auth.email_unverified': 'Votre adresse e-mail n’est pas confirmée.',
+      'auth.email_unverified': 'Confirmez d’abord votre adresse e-mail.',
       'auth.bad_link': 'Ce lien n’est pas valable ou ne l’est plus.',
       'auth.outdated_link': 'Ce lien concerne une autre adresse e-mail.',
     },
@@ -53,7 +53,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
   },
   es: {
     messages: {
-      'auth.email_unverified': 'Su dirección de correo electrónico no está confirmada.',
+      'auth.email_unverified': 'Confirme primero su dirección de correo electrónico.',
       'auth.bad_link': 'Este enlace no es válido o ha dejado de serlo.',
       'auth.outdated_link': 'Este enlace corresponde a otra dirección de correo electrónico.',
     },
@@ -70,7 +70,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
   },
   pt: {
     messages: {
-      'auth.email_unverified': 'Seu endereço de e-mail não está confirmado.',
+      'auth.email_unverified': 'Confirme primeiro seu endereço de e-mail.',
       'auth.bad_link': 'Este link não é válido ou deixou de ser.',
       'auth.outdated_link': 'Este link é para outro endereço de e-mail.',
     },
@@ -87,7 +87,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
   },
   ja: {
     messages: {
-      'auth.email_unverified': 'メールアドレスが確認されていません。',
+      'auth.email_unverified': '先にメールアドレスを確認してください。',
       'auth.bad_link': 'このリンクは無効であるか、無効になりました。',
       'auth.outdated_link': 'このリンクは別のメールアドレス用です。',
     },

@@ -1,7 +1,7 @@
 import { featureTexts } from '../../kit';
 
 export const EMAIL_VERIFICATION_MESSAGES = {
-  'auth.email_unverified': 'Your email address is not verified.',
+  'auth.email_unverified': 'Confirm your email address first.',
   'auth.bad_link': 'This link is not valid, or not any more.',
   'auth.outdated_link': 'This link is for another email address.',
 };

@@ -1,14 +1,29 @@
 import { account } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
+import { button, say } from '../feedback.js';
 import { EMAIL, form } from '../form.js';
+import { badge } from '../items.js';
 import { nodes, t } from '../language.js';
 import { latestUser } from '../user.js';
 import { mailboxHint } from './registration.js';
 
+export const mustConfirm = ({ email_verified }) => !email_verified && config.features.emailVerification;
+
+export const resendButton = () =>
+  button(
+    t`Resend link`,
+    async () => {
+      await account.sendVerificationMail();
+      say(t`We have sent a new link.`);
+    },
+    { class: 'quiet' },
+  );
+
 export async function email() {
   // A mailed link can have changed it.
-  const { email: current, email_verified } = await latestUser();
+  const me = await latestUser();
+  const { email: current, email_verified } = me;
   const result = h('div', { class: 'stack', role: 'status' });
   const change = form([{ ...EMAIL, label: t`New email`, autocomplete: 'email' }], {
     label: t`Send link`,
@@ -30,6 +45,7 @@ export async function email() {
       { class: 'card', 'aria-labelledby': 'change-heading' },
       h('h2', { id: 'change-heading' }, t`Change your email`),
       h('p', {}, nodes`Current email: ${h('strong', {}, current)}`),
+      mustConfirm(me) && h('p', { class: 'row' }, badge(t`Not confirmed`, 'bad'), resendButton()),
       h(
         'p',
         { class: 'note' },

@@ -100,6 +100,7 @@ const REASONS = {
   reuse: t`an old refresh token came back`,
   cap: t`too many sessions`,
   idle: t`not used for too long`,
+  unconfirmed: t`because the address was not confirmed before`,
   wrong_password: t`wrong password`,
 };
 
@@ -118,6 +119,13 @@ export const isTheft = (line) => nameOf(line) === REUSED;
 export const titleOf = (line) =>
   TEXTS[nameOf(line)] ?? (line.outcome === 'failed' ? t`Request refused` : inWords(line.operation));
 
+/** The library removes the factors of an account whose address was not confirmed with the first reset of its password. */
+const isOfReset = (line, lines) =>
+  nameOf(line) === 'two_factor.disabled' &&
+  lines.some(
+    (other) => nameOf(other) === 'password_reset.succeeded' && Math.abs(new Date(other.at) - new Date(line.at)) < 3000,
+  );
+
 /** What the title does not say: why a session ended, or which request was refused. */
 export const detailOf = (line) =>
   line.outcome === 'failed' && !TEXTS[nameOf(line)]
@@ -127,6 +135,8 @@ export const detailOf = (line) =>
 /** The next lines that say something. @param read `(before) => page` of the server @param before its `next` */
 export async function linesBefore(read, before) {
   const { data, next } = await read(before);
-  const lines = data.filter((line) => !isNoise(line));
+  const lines = data
+    .filter((line) => !isNoise(line))
+    .map((line) => (isOfReset(line, data) ? { ...line, reason: 'unconfirmed' } : line));
   return lines.length || !next ? { lines, next } : linesBefore(read, next);
 }

@@ -5,9 +5,8 @@ import { button, nameAction, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { part } from '../router.js';
 import { user } from '../user.js';
+import { answer } from './answer.js';
 import { productOf, route, stronger } from './stronger-orders.js';
-
-const STATUS = { 401: 'Unauthorized', 403: 'Forbidden', 409: 'Conflict', 429: 'Too many requests' };
 
 /** The access token of the user's read-only device, as long as this page is open. */
 let device = null;
@@ -129,9 +128,6 @@ function row({ id, item, createdAt }, again) {
 }
 
 const scope = () => h('code', {}, auth.session.claims.scope);
-
-const answer = (status, message) =>
-  h('p', { class: 'answer' }, h('b', {}, `${status} ${STATUS[status] ?? ''}`), ` ${message}`);
 
 /** One request that is refused, and after it the answer and its reason. */
 function refusal({ title, route: name, gate, label, run, why, after }) {

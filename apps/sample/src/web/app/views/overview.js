@@ -1,24 +1,19 @@
-import { account, auth, hasPasskeys, methodsOf, place } from '../auth.js';
+import { auth, hasPasskeys, methodsOf, place } from '../auth.js';
 import { badge } from '../items.js';
 import { config } from '../config.js';
 import { ago, h } from '../dom.js';
-import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { learnEnd } from '../life.js';
 import { hasPasskey, latestUser } from '../user.js';
-import { mailboxHint } from './registration.js';
+import { mustConfirm, resendButton } from './email.js';
 import { sessionCard } from './token.js';
-
-const mustConfirm = ({ email_verified }) => !email_verified && config.features.emailVerification;
 
 export async function overview(left) {
   // Another tab or a link in a mail can have changed the user.
   const [me, canUsePasskey] = await Promise.all([latestUser(), hasPasskey()]);
   // The view does not wait for it, and is complete without it.
   learnEnd().catch(() => undefined);
-  const others = [sessionCard(left), next(me, canUsePasskey)];
-  // What the user still has to do is first.
-  return mustConfirm(me) ? [who(me), ...others] : [...others, who(me)];
+  return [mustConfirm(me) && unverified(), sessionCard(left), next(me, canUsePasskey), who(me)];
 }
 
 /** What else to try: only what this user has not done. */
@@ -65,20 +60,15 @@ function who(me) {
       fact(t`Signed in`, nodes`${ago(claims.auth_time * 1000)}, by ${methodsOf(claims)}`),
       config.features.twoFactor && fact(t`Two-factor`, two_factor ? badge(t`On`, 'good') : badge(t`Off`)),
     ),
-    mustConfirm(me) && unverified(),
   );
 }
 
-function unverified() {
-  const work = async () => {
-    await account.sendVerificationMail();
-    say(t`We have sent a new link.`);
-  };
-  const resend = button(t`Resend link`, work);
-  return h(
+/** What the user still has to do. */
+const unverified = () =>
+  h(
     'div',
-    { class: 'stack' },
-    h('p', {}, t`Confirm your email with the link we sent.`),
-    mailboxHint(resend) || resend,
+    { class: 'notice' },
+    h('span', {}, t`Confirm your email with the link we sent.`),
+    config.mailbox && h('a', { class: 'button second small', href: '/mailbox' }, t`Open the mailbox`),
+    resendButton(),
   );
-}

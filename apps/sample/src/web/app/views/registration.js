@@ -1,7 +1,7 @@
 import { account, auth, hasPasskeys } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
-import { EMAIL, NEW_PASSWORD, form } from '../form.js';
+import { EMAIL, NEW_PASSWORD, REMEMBER, form } from '../form.js';
 import { language, t } from '../language.js';
 import { present } from '../router.js';
 import { enter, takeTyped } from './sign-in.js';
@@ -30,7 +30,7 @@ export const next = async (answer) => {
 const link = (to, label) => h('li', {}, h('a', { href: to }, label));
 
 export const registration = () => [
-  form([...person(), PASSWORD], {
+  form([...person(), PASSWORD, REMEMBER], {
     label: t`Create account`,
     work: (fields) => register(auth.register({ ...fields, language })),
   }),
@@ -51,7 +51,7 @@ export const passkeyRegistration = () => [
     t`You sign in with your fingerprint, your face or a PIN. There is no password that you could forget, or that could be stolen.`,
   ),
   hasPasskeys
-    ? form(person(), {
+    ? form([...person(), REMEMBER], {
         label: t`Create account with a passkey`,
         work: (fields) => register(account.registerWithPasskey({ ...fields, language })),
       })

@@ -1,3 +1,4 @@
+import { send } from '../auth.js';
 import { createAuthClient } from '../auth-client.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
@@ -5,6 +6,12 @@ import { button } from '../feedback.js';
 import { PASSWORD, form } from '../form.js';
 import { nodes, t } from '../language.js';
 import { part } from '../router.js';
+import { stylesheet } from '../stylesheet.js';
+import { answer } from './answer.js';
+import { route } from './stronger-orders.js';
+
+// The answers of the server look as they do for customers.
+await stylesheet('session.css');
 
 /** The guard of the staff has accounts and sessions of its own. Its session ends with the page. */
 const client = createAuthClient({ url: config.staff.path, refreshToken: 'memory' });
@@ -35,10 +42,35 @@ function signedOut(again) {
     await again();
   };
   return [
-    demo && button(t`Use the demo user: ${demo.handle}`, () => enter(demo), { class: 'primary' }),
+    demo &&
+      h(
+        'section',
+        { class: 'card', 'aria-label': t`Demo` },
+        h('p', {}, nodes`Try the page as ${h('strong', {}, demo.handle)}, without an account of your own.`),
+        button(t`Use the demo account`, () => enter(demo), { class: 'primary' }),
+      ),
     demo && h('p', { class: 'or muted' }, t`or with another username`),
     form([HANDLE, PASSWORD], { label: t`Sign in`, work: enter, isWhole: true, isSecond: !!demo }),
   ];
+}
+
+/** What the token of the staff opens, and what it does not. */
+const REQUESTS = [
+  { path: '/staff', gate: "@Authenticated('staff')" },
+  { path: '/user', gate: '@Authenticated()', why: t`Your token is fine, but not for this guard.` },
+];
+
+function trial({ path, gate, why }) {
+  const name = `GET ${path}`;
+  const outcome = h('div', { role: 'status' });
+  const work = async () => {
+    const { status, answer: told } = await send('GET', path, { token: client.session.token });
+    outcome.replaceChildren(
+      answer(status, told.message ?? JSON.stringify(told)),
+      ...(why && status === 401 ? [h('p', { class: 'note' }, why)] : []),
+    );
+  };
+  return h('li', {}, route(name, gate), button(t`Send ${name}`, work), outcome);
 }
 
 function signedIn({ handle }, again) {
@@ -52,6 +84,7 @@ function signedIn({ handle }, again) {
       { class: 'card', 'aria-labelledby': 'staff-heading' },
       h('h2', { id: 'staff-heading' }, nodes`Signed in as ${h('strong', {}, handle)}`),
       h('p', {}, t`This session is in the memory of the page, and ends with it.`),
+      h('ul', { class: 'refusals' }, REQUESTS.map(trial)),
       button(t`Sign out`, leave),
     ),
   ];

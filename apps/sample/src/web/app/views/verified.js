@@ -4,6 +4,7 @@ import { nodes, t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
 import { present } from '../router.js';
 import { changed } from '../user.js';
+import { sheet } from './mailed-links.js';
 
 /** Why a link was refused, by the parameter `verification` of this page. */
 const REFUSED = {
@@ -23,13 +24,14 @@ export async function verified() {
   }
   forgetLink();
   changed();
-  return [
+  return sheet([
     h('p', {}, t`Thank you. You can close this tab, or continue here.`),
     h('p', {}, h('a', { class: 'button primary', href: '#/' }, t`Continue`)),
-  ];
+  ]);
 }
 
-const refused = (reason) => [
-  h('p', {}, REFUSED[reason] ?? REFUSED.invalid),
-  h('p', {}, nodes`You can send a new link from ${h('a', { href: '#/' }, t`your account`)}.`),
-];
+const refused = (reason) =>
+  sheet([
+    h('p', {}, REFUSED[reason] ?? REFUSED.invalid),
+    h('p', {}, nodes`You can send a new link from ${h('a', { href: '#/' }, t`your account`)}.`),
+  ]);

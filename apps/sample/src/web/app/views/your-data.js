@@ -17,7 +17,7 @@ async function erase() {
     {
       name: 'word',
       label: t`Type “${word}” to confirm`,
-      flaw: t`Type “${word}” to confirm.`,
+      flaw: t`Type “${word}”.`,
       pattern: word,
       autocomplete: 'off',
       autocapitalize: 'off',
