@@ -248,15 +248,6 @@ describe('a built-in mail', () => {
     expect(preheaderOf('emailChanged', { url: null })).toBe('If this was not you, please contact support.');
   });
 
-  it.each(LANGUAGES)(
-    'asks in %s only about what the recipient can have done, and not about what the support did',
-    (language) => {
-      const { passkeyAdded, ...others } = TEXTS.in(language).mails;
-      for (const kind of ['accountSuspended', 'supportEndedSessions', 'supportSignedIn'] as const)
-        for (const part of ['note', 'preheader'] as const) expect(others[kind][part]).not.toBe(passkeyAdded[part]);
-    },
-  );
-
   it('greets in each language, and isolates a name of the other direction', () => {
     const greetings = LANGUAGES.map((language) => {
       const { text } = builtInMail('passkeyAdded', { ...dataOf('passkeyAdded', language), name: 'Ada' }, NONE);

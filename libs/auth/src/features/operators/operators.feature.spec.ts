@@ -1,6 +1,7 @@
 import type { AuthModuleOptions } from '../../kit';
 import { resolveOptions } from '../../foundation/config/options.testkit';
 import { operators } from './operators.feature';
+import { operatorsLanguages } from './operators.languages';
 
 const ABILITIES = { hooks: { abilities: () => [] } };
 
@@ -24,5 +25,11 @@ describe('the guard of operators', () => {
     ],
   ])('is not %s', (_, options) => {
     expect(errorsOf(options)).toContainEqual(expect.stringMatching(/is on at a guard that has the users/));
+  });
+});
+
+describe('the mails about acts of the support', () => {
+  it.each(Object.entries(operatorsLanguages))('have their own advice in %s: the user has not acted', (_, { mails }) => {
+    for (const { note, preheader } of Object.values(mails)) expect([note, preheader]).not.toContain(undefined);
   });
 });
