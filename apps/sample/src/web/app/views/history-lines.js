@@ -98,7 +98,7 @@ const refusalOf = (name) => REFUSED.find(([names]) => names.test(name))?.[1] ?? 
 
 /** Each has a line of its event beside it. */
 const SAID_BY_EVENT =
-  /^(access_key_create|access_key_revoke|access_keys_leaked|challenge|email_code_login|email_prove|enrolment_confirm|enrolment_passkey|identity_link|identity_login|identity_unlink|login|logout|passkey_delete|passkey_login|passkey_register|passkey_register_conditional|recovery_codes_renew|session_end|sessions_end_all|sessions_end_others)\.succeeded$/;
+  /^(access_key(_create|_revoke|s_leaked)|challenge|email_(code_login|prove)|enrolment_(confirm|passkey)|identity_(login|(un)?link)|login|logout|passkey_(delete|login|register(_conditional)?)|recovery_codes_renew|sessions?_end(_all|_others)?)\.succeeded$/;
 
 /** Why a session ended. Other reasons are those of a log. */
 const REASONS = {
