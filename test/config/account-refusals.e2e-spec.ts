@@ -318,7 +318,7 @@ describe('the module refuses to start', () => {
     [
       'with a color of another form',
       { ...members, mail: { ...mail, accentColor: 'red' } },
-      /^mail\.accentColor is "red"\. Set it to a color of the form #1f4fd8\.$/,
+      /^mail\.accentColor is "red"\. Set it to a color of the form #2f45cf\.$/,
     ],
     ...[
       'http://example.com/logo.png',

@@ -79,7 +79,7 @@ describeWithBrowser('the page of the support', () => {
       await tab.comesToFront();
     });
 
-    it('whose account it shows: sessions, devices, factors, keys, last sign-ins and the history, page by page', async () => {
+    it('whose account it shows: sessions, devices, factors, keys, and the history, page by page or its sign-ins only', async () => {
       await ada.addAuthenticator();
       const challenge = await signIn();
       for (let left = 2; left > 0; left--) await visit.sample.login(ada.email);
@@ -88,11 +88,7 @@ describeWithBrowser('the page of the support', () => {
       for (const text of ['Active', 'Email confirmed', 'Two-factor on'])
         await tab.page.getByText(text).first().waitFor();
       await tab.part('Second factor').getByText('Authenticator app').waitFor();
-      await tab
-        .part('Not set up')
-        .getByText('This account has no passkey, no access key and no trusted device.')
-        .waitFor();
-      await tab.part('Last sign-ins').getByText('refused').first().waitFor();
+      await tab.part('Nothing here').getByText('No passkey, no access key and no trusted device.').waitFor();
       const entries = tab.part('History').locator('tbody tr');
       const shown = await entries.count();
       await tab.part('History').getByText('Two-factor turned on').waitFor();
@@ -108,6 +104,9 @@ describeWithBrowser('the page of the support', () => {
       await tab.hears('older entries are shown.');
       expect(await entries.count()).toBeGreaterThan(before);
       await tab.hasFocus(entries.nth(before));
+      await tab.presses('Only sign-ins');
+      await tab.part('History').getByText('Two-factor turned on').first().waitFor({ state: 'hidden' });
+      await tab.part('History').getByText('Signed in').first().waitFor();
     });
 
     it('with a question before each change, whose last button is filled where the first one has a red edge', async () => {
@@ -119,6 +118,10 @@ describeWithBrowser('the page of the support', () => {
           return { color, backgroundColor };
         });
       const plain = await styleOf(tab.button('Act as user'));
+      const red = (await styleOf(tab.button('Suspend'))).color;
+      const neutral = [tab.button('Require new password'), tab.button('Sign out Unknown device')];
+      for (const button of neutral) expect((await styleOf(button)).color).not.toBe(red);
+      expect((await styleOf(tab.button('Sign out all'))).color).toBe(red);
       for (const name of [
         'Act as user',
         'Require new password',
@@ -151,13 +154,13 @@ describeWithBrowser('the page of the support', () => {
       await tab.does('Sign out all', 'Sign out all');
       await tab.succeeds('All sessions are signed out.');
       expect([await statusWith(one.body.access_token), await statusWith(two.body.access_token)]).toEqual([401, 401]);
-      await tab.part('Sessions').getByText('No open session.').waitFor();
+      await tab.part('Nothing here').getByText('No open session.').waitFor();
       await tab.part('History').getByText('the newest device is lost').waitFor();
     });
 
     it('whose locks it releases', async () => {
       await tab.finds(ada.email);
-      await tab.part('Locks and limits').getByText('Nothing is locked, and no failed attempt counts.').waitFor();
+      await tab.part('Nothing here').getByText('Nothing is locked, and no failed attempt counts.').waitFor();
       expect(await tab.button('Release').count()).toBe(0);
       await fails(ada.email, 3);
       expect((await signIn()).status).not.toBe(200);
@@ -200,7 +203,7 @@ describeWithBrowser('the page of the support', () => {
         await tab.does(`${verb} ${name}`, verb!);
         await tab.succeeds(`${past}: ${name}.`);
       }
-      await tab.page.getByText('This account has no authenticator app, no passkey, no access key').waitFor();
+      await tab.page.getByText('No authenticator app, no passkey, no access key').waitFor();
       expect((await sample.call('GET', '/orders', undefined, key)).status).toBe(401);
       expect((await signIn()).status).toBe(200);
     });
@@ -246,6 +249,8 @@ describeWithBrowser('the page of the support', () => {
         new RegExp(`You act as ${ada.email} with orders.read. It ends in [12]:`, 's'),
       );
       await tab.part('Sessions').getByText('Customer support').waitFor();
+      await tab.button('Act as user').press('Enter');
+      await tab.hears(`You act as ${ada.email} already.`);
       await tab.presses('Orders of the user');
       await tab.dialog().getByText('No order.').waitFor();
       await tab.answers('Order tea');
@@ -254,7 +259,7 @@ describeWithBrowser('the page of the support', () => {
       await tab.presses('Stop acting');
       await tab.hears(`You no longer act as ${ada.email}.`);
       await banner.waitFor({ state: 'hidden' });
-      await tab.part('Sessions').getByText('No open session.').waitFor();
+      await tab.part('Nothing here').getByText('No open session.').waitFor();
 
       await tab.presses('Act as user');
       await tab.fills({ Reason: 'ticket 7' });
@@ -282,6 +287,15 @@ describeWithBrowser('the page of the support', () => {
         );
       await take(other.email);
       await tab.does('Suspend', 'Suspend account');
+      // One question is seen at a time: the confirmation names the action and both accounts.
+      const confirmation = tab.page.getByRole('dialog');
+      await confirmation.getByText('Confirm it’s you').waitFor();
+      expect(await confirmation.locator('dl > div').allInnerTexts()).toEqual([
+        expect.stringMatching(/^Action\s+Suspend the account$/),
+        expect.stringMatching(new RegExp(`^Account\\s+${ada.email}$`)),
+        expect.stringMatching(new RegExp(`^You\\s+${DEMO.admin}$`)),
+      ]);
+      expect(await tab.page.getByLabel('Reason').isVisible()).toBe(false);
       await tab.confirms('wrong');
       await tab.isRefused('The password is not correct.');
       await tab.question().getByRole('button', { name: 'Cancel' }).click();

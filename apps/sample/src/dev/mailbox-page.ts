@@ -113,6 +113,7 @@ export const page = (title: string, body: unknown): string =>
           <a href="/docs">API docs</a>
           <a href="${QUICK_START}">Quick start</a>
           <a href="${SOURCE}">Source</a>
+          <span>English only</span>
         </footer>
       </body>
     </html>`.text;

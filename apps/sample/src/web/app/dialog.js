@@ -1,5 +1,5 @@
 import { h, newId } from './dom.js';
-import { moveMessages, quiet } from './feedback.js';
+import { action, moveMessages, quiet } from './feedback.js';
 import { form } from './form.js';
 import { t } from './language.js';
 
@@ -71,3 +71,13 @@ export const ask = (title, text, label, { fields = [], danger = true } = {}) =>
     // Nothing is destroyed by a key that was pressed too often.
     dialog.append(...withCancel([h('p', {}, text), entry], close, { autofocus: danger }));
   });
+
+/** What the user was about to do, and with which account. @param more further rows */
+export const asked = (account, doing = action, ...more) =>
+  h(
+    'dl',
+    {},
+    [doing && [t`Action`, h('strong', {}, doing)], [t`Account`, account], ...more]
+      .filter(Boolean)
+      .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+  );

@@ -1,12 +1,12 @@
 import { account, auth, hasPasskeys } from './auth.js';
 import { config } from './config.js';
-import { modal, openDialog, withCancel } from './dialog.js';
+import { asked, modal, openDialog, withCancel } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername } from './form.js';
 import { t } from './language.js';
 import { present } from './router.js';
-import { asked, withDemoPassword } from './step-up.js';
+import { withDemoPassword } from './step-up.js';
 import { hasPasskey, signsInAgain, user } from './user.js';
 import { requiredFactor } from './views/required-factor.js';
 import { secondStep } from './views/second-step.js';

@@ -1,21 +1,12 @@
 import { ANY_CODE, withAnyCode } from './any-code.js';
 import { auth, hasPasskeys } from './auth.js';
 import { config } from './config.js';
-import { openDialog } from './dialog.js';
+import { asked, openDialog } from './dialog.js';
 import { h } from './dom.js';
-import { action, button } from './feedback.js';
+import { button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername, withPassword } from './form.js';
 import { t } from './language.js';
 import { user } from './user.js';
-
-/** What the user was about to do, and as whom. */
-export const asked = (email) =>
-  h(
-    'dl',
-    {},
-    action && h('div', {}, h('dt', {}, t`Action`), h('dd', {}, h('strong', {}, action))),
-    h('div', {}, h('dt', {}, t`Account`), h('dd', {}, email)),
-  );
 
 /** Offers the password of the demo account, which the visitor has never typed. */
 export const withDemoPassword = (email, entry) =>

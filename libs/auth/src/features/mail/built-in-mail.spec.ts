@@ -10,7 +10,7 @@ const TEXTS = new Texts(FEATURES);
 type Written = Parameters<typeof writeMail> extends [unknown, infer Data, infer Own, unknown] ? [Data, Own] : never;
 const builtInMail = (kind: MailKind, ...[data, adjustments]: Written) => writeMail(kind, data, adjustments, TEXTS);
 
-const NONE = { texts: {}, accentColor: '#1f4fd8' };
+const NONE = { texts: {}, accentColor: '#2f45cf' };
 const URL = 'https://app.example.com/x?token=a&email=b%40c.d';
 const USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0';
 
@@ -260,7 +260,7 @@ describe('a built-in mail', () => {
 
   it.each([
     ['#000000', '#ffffff'],
-    ['#1f4fd8', '#ffffff'],
+    ['#2f45cf', '#ffffff'],
     ['#ffd500', '#000000'],
     ['#FFFFFF', '#000000'],
   ])('with the color %s has legible buttons: text in %s', (accentColor, color) => {

@@ -85,39 +85,39 @@ const LOGO_HEIGHT = 40;
 
 /** The styles of the parts in light mode. They are inline, because some mail clients remove style sheets. */
 const STYLES = {
-  page: `margin:0;padding:24px 12px;background-color:#f3f4f6;color:#1c2024;font:16px/1.55 ${FONTS}`,
+  page: `margin:0;padding:24px 12px;background-color:#f6f5f1;color:#1b1a17;font:16px/1.55 ${FONTS}`,
   preheader:
-    'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px;color:#f3f4f6;mso-hide:all',
+    'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px;color:#f6f5f1;mso-hide:all',
   frame: 'max-width:560px;margin:0 auto',
-  name: 'margin:0 4px 12px;font-weight:600;color:#565d66',
+  name: 'margin:0 4px 12px;font-weight:600;color:#5b574c',
   logo: 'max-width:100%;border:0;font-size:18px;vertical-align:middle',
-  card: 'padding:28px 24px;background-color:#ffffff;border:1px solid #dfe2e6;border-radius:10px',
-  title: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:650;color:#1c2024',
-  text: 'margin:0 0 16px;color:#1c2024',
-  code: 'margin:0 0 16px;padding:14px 8px;background-color:#f3f4f6;border-radius:8px;text-align:center;white-space:nowrap;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:4px;color:#1c2024',
-  details: 'margin:0 0 16px;padding:12px 16px;background-color:#f3f4f6;border-radius:8px',
-  label: 'margin:0;font-size:14px;color:#565d66',
-  value: 'margin:0 0 8px;overflow-wrap:anywhere;color:#1c2024',
-  last: 'margin:0;overflow-wrap:anywhere;color:#1c2024',
+  card: 'padding:28px 24px;background-color:#ffffff;border:1px solid #e0dcd2;border-radius:10px',
+  title: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:650;color:#1b1a17',
+  text: 'margin:0 0 16px;color:#1b1a17',
+  code: 'margin:0 0 16px;padding:14px 8px;background-color:#f1efe9;border-radius:8px;text-align:center;white-space:nowrap;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:4px;color:#1b1a17',
+  details: 'margin:0 0 16px;padding:12px 16px;background-color:#f1efe9;border-radius:8px',
+  label: 'margin:0;font-size:14px;color:#5b574c',
+  value: 'margin:0 0 8px;overflow-wrap:anywhere;color:#1b1a17',
+  last: 'margin:0;overflow-wrap:anywhere;color:#1b1a17',
   link: 'margin:24px 0',
   button: 'display:inline-block;padding:12px 22px;border-radius:8px;font-weight:600;text-decoration:none',
-  small: 'margin:0 0 16px;font-size:14px;color:#565d66',
-  url: 'overflow-wrap:anywhere;word-break:break-all;color:#1f4fd8',
-  note: 'margin:16px 0 0;padding-top:16px;border-top:1px solid #dfe2e6;font-size:14px;color:#565d66',
-  footer: 'margin:14px 4px 0;font-size:13px;color:#565d66;overflow-wrap:anywhere',
+  small: 'margin:0 0 16px;font-size:14px;color:#5b574c',
+  url: 'overflow-wrap:anywhere;word-break:break-all;color:#2f45cf',
+  note: 'margin:16px 0 0;padding-top:16px;border-top:1px solid #e0dcd2;font-size:14px;color:#5b574c',
+  footer: 'margin:14px 4px 0;font-size:13px;color:#5b574c;overflow-wrap:anywhere',
 } as const;
 
 type Part = keyof typeof STYLES;
 
 /** The colors of dark mode, for the mail clients that support a style sheet. `!important` outweighs the inline styles. */
 const DARK: readonly (readonly [parts: readonly Part[], style: string])[] = [
-  [['page'], 'background-color:#14171a!important;color:#e6e8eb!important'],
-  [['card'], 'background-color:#1e2226!important;border-color:#343a41!important'],
-  [['title', 'text', 'value', 'last'], 'color:#e6e8eb!important'],
-  [['code', 'details'], 'background-color:#292e34!important;color:#e6e8eb!important'],
-  [['name', 'label', 'small', 'footer'], 'color:#a7aeb7!important'],
-  [['note'], 'color:#a7aeb7!important;border-color:#343a41!important'],
-  [['url'], 'color:#8fb2ff!important'],
+  [['page'], 'background-color:#16181d!important;color:#e9ebf0!important'],
+  [['card'], 'background-color:#1e2128!important;border-color:#343944!important'],
+  [['title', 'text', 'value', 'last'], 'color:#e9ebf0!important'],
+  [['code', 'details'], 'background-color:#17191f!important;color:#e9ebf0!important'],
+  [['name', 'label', 'small', 'footer'], 'color:#a6adbb!important'],
+  [['note'], 'color:#a6adbb!important;border-color:#343944!important'],
+  [['url'], 'color:#9db2ff!important'],
 ];
 
 const SHEET = `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${DARK.map(
@@ -131,7 +131,7 @@ const SHEET = `:root{color-scheme:light dark;supported-color-schemes:light dark}
 const outlookSheet = (accentColor: string, textColor: string): string =>
   `[data-ogsb] .svc-button{background-color:${accentColor}!important}` +
   `[data-ogsc] .svc-button,[data-ogsc] .svc-button span{color:${textColor}!important}` +
-  '[data-ogsc] .svc-url{color:#8fb2ff!important}';
+  '[data-ogsc] .svc-url{color:#9db2ff!important}';
 
 /** The attributes of a part. */
 const styled = (part: Part, more = ''): string => `class="svc-${part}" style="${STYLES[part]}${more}"`;

@@ -32,7 +32,7 @@ function optionErrors({ mail, languages, nameOf }: GuardConfig, manifests: reado
       languageOfTag(String(language)) === null &&
       `${nameOf('mail.language')} is "${String(language)}", for which the library has no mails. ${use(LANGUAGES)}`,
     !/^#[0-9a-f]{6}$/i.test(accentColor) &&
-      `${nameOf('mail.accentColor')} is "${accentColor}". Set it to a color of the form #1f4fd8.`,
+      `${nameOf('mail.accentColor')} is "${accentColor}". Set it to a color of the form #2f45cf.`,
     // Every mail would contain what the address contains, and many mail programs load no other scheme.
     logo !== undefined &&
       urlFault(logo, { production: true }) !== null &&

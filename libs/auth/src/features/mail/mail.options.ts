@@ -64,7 +64,7 @@ export interface SentMailOptions {
   /**
    * Color of the buttons in HTML, as `#rrggbb`. Their text is black or white, so that it stays legible.
    *
-   * @default '#1f4fd8'
+   * @default '#2f45cf'
    */
   accentColor?: string;
 }
@@ -110,6 +110,6 @@ export const MAIL_OPTIONS = {
     templates: value({ default: {} }),
     logo: value(),
     recipientName: value(),
-    accentColor: value({ default: '#1f4fd8' }),
+    accentColor: value({ default: '#2f45cf' }),
   } satisfies TableOf<SentMailOptions>,
 } satisfies OptionTree;

@@ -1,6 +1,7 @@
 import type { AuthModuleOptions } from '../../kit';
 import { resolveOptions } from '../../foundation/config/options.testkit';
 import { operators } from './operators.feature';
+import { operatorsLanguages } from './operators.languages';
 
 const ABILITIES = { hooks: { abilities: () => [] } };
 
@@ -50,5 +51,11 @@ describe('the guard of operators', () => {
     ],
   ])('is not %s', (_, options, text) => {
     expect(errorsOf(options)).toEqual([text]);
+  });
+});
+
+describe('the mails about acts of the support', () => {
+  it.each(Object.entries(operatorsLanguages))('have their own advice in %s: the user has not acted', (_, { mails }) => {
+    for (const { note, preheader } of Object.values(mails)) expect([note, preheader]).not.toContain(undefined);
   });
 });

@@ -3,9 +3,9 @@ import { ago, h, time } from '../dom.js';
 import { badge } from '../items.js';
 import { copyButton } from '../feedback.js';
 import { act, actionButton } from './actions.js';
-import { actingSession, begin } from './acting.js';
-import { credentials } from './credentials.js';
-import { history, lastSignIns, newest, signIns } from './history.js';
+import { actingSession, actsAlready, begin } from './acting.js';
+import { credentials, missing } from './credentials.js';
+import { history, newest } from './history.js';
 import { can, config, operators } from './session.js';
 import { none, section, table } from './table.js';
 
@@ -14,13 +14,19 @@ export async function account(id, again) {
   const shown = await operators('GET', `/users/${encodeURIComponent(id)}`);
   const lines = await newest(shown.user);
   const view = { ...shown, again };
-  const attempts = lastSignIns(lines);
+  const open = view.sessions.length > 0;
+  const closed = view.locks.length + view.limits.length > 0;
+  const nothing = [
+    !open && 'No open session.',
+    !closed && 'Nothing is locked, and no failed attempt counts.',
+    missing(view),
+  ].filter(Boolean);
   return [
     card(view),
-    sessions(view),
-    protection(view),
+    open && sessions(view),
+    closed && protection(view),
     ...credentials(view),
-    signIns(attempts),
+    nothing.length > 0 && section('nothing', 'Nothing here', {}, none(nothing.join(' '))),
     await history(shown.user, lines),
   ];
 }
@@ -82,14 +88,14 @@ function card(view) {
     h(
       'p',
       { class: 'row deeds' },
-      actionButton('Act as user', 'act', () => actAs(view)),
-      actionButton('Require new password', 'passwords', () => requirePassword(view), { class: 'danger' }),
+      actionButton('Act as user', 'act', () => actAs(view), { prevented: actsAlready() }),
+      actionButton('Require new password', 'passwords', () => requirePassword(view)),
       actionButton(suspension ? 'Change suspension' : 'Suspend', 'suspensions', () => suspend(view), {
         class: 'danger',
       }),
     ),
     !['act', 'passwords', 'suspensions'].every(can) &&
-      h('p', { class: 'note' }, 'Your role may not do what is grey. Ask an administrator.'),
+      h('p', { class: 'note' }, 'Your role cannot use the greyed-out actions. Ask an administrator.'),
   );
 }
 
@@ -155,6 +161,7 @@ const requirePassword = (view) =>
     label: 'Require new password',
     ability: 'passwords',
     path: 'require-password',
+    danger: false,
     done: 'The password no longer works. A link was mailed to the user.',
   });
 
@@ -220,6 +227,7 @@ function sessions(view) {
       label: 'Sign out',
       ability: 'sessions',
       path: 'end-sessions',
+      danger: false,
       bodyOf: (values) => ({ ...values, session: id }),
       done: `Signed out: ${name}.`,
     });
@@ -227,15 +235,13 @@ function sessions(view) {
   const row = (one, i) => {
     const name = names[i];
     return [
-      [h('strong', {}, name), one.actor === 'operator' && [' ', badge(one.id === acting ? 'you' : 'support', 'good')]]
-        .flat()
-        .filter(Boolean),
+      [h('strong', {}, name), ...(one.id === acting ? [' ', badge('you', 'good')] : [])],
       ago(one.last_used_at),
       ago(one.created_at),
       one.ip ?? '–',
       ago(one.expires_at),
       actionButton('Sign out', 'sessions', () => end(one, name), {
-        class: 'small danger',
+        class: 'small',
         'aria-label': `Sign out ${name}`,
       }),
     ];
@@ -243,12 +249,8 @@ function sessions(view) {
   return section(
     'sessions',
     'Sessions',
-    {
-      action: open.length > 0 && actionButton('Sign out all', 'sessions', all, { class: 'small danger' }),
-    },
-    open.length
-      ? table('Sessions', ['Device', 'Last used', 'Signed in', 'Address', 'Ends', ''], open.map(row))
-      : none('No open session.'),
+    { action: actionButton('Sign out all', 'sessions', all, { class: 'small danger' }) },
+    table('Sessions', ['Device', 'Last used', 'Signed in', 'IP address', 'Ends', ''], open.map(row)),
   );
 }
 
@@ -267,7 +269,6 @@ const LIMITS = {
 
 function protection(view) {
   const { locks, limits } = view;
-  const isNothing = locks.length + limits.length === 0;
   const release = () =>
     act(view, {
       title: 'Release locks and limits?',
@@ -281,26 +282,22 @@ function protection(view) {
   return section(
     'protection',
     'Locks and limits',
-    { action: !isNothing && actionButton('Release', 'locks', release, { class: 'small second' }) },
-    isNothing
-      ? none('Nothing is locked, and no failed attempt counts.')
-      : table(
-          'Locks and limits',
-          ['What', 'State', 'Ends'],
-          [
-            ...locks.map(({ purpose, seconds }) => [
-              PURPOSES[purpose] ?? purpose,
-              badge('Locked', 'bad'),
-              seconds === null ? 'when it is released' : inTime(seconds),
-            ]),
-            ...limits.map(({ name, failures, most, seconds }) => [
-              LIMITS[name] ?? name,
-              [failures >= most && [badge('Closed', 'bad'), ' '], `${failures} of ${most} failures`]
-                .flat()
-                .filter(Boolean),
-              inTime(seconds),
-            ]),
-          ],
-        ),
+    { action: actionButton('Release', 'locks', release, { class: 'small second' }) },
+    table(
+      'Locks and limits',
+      ['What', 'State', 'Ends'],
+      [
+        ...locks.map(({ purpose, seconds }) => [
+          PURPOSES[purpose] ?? purpose,
+          badge('Locked', 'bad'),
+          seconds === null ? 'when it is released' : inTime(seconds),
+        ]),
+        ...limits.map(({ name, failures, most, seconds }) => [
+          LIMITS[name] ?? name,
+          [failures >= most && [badge('Closed', 'bad'), ' '], `${failures} of ${most} failures`].flat().filter(Boolean),
+          inTime(seconds),
+        ]),
+      ],
+    ),
   );
 }

@@ -19,6 +19,9 @@ const clock = () => {
 export const actingSession = () =>
   current && JSON.parse(atob(current.token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))).fid;
 
+/** Why the operator cannot begin to act; undefined if that is possible. */
+export const actsAlready = () => current && `You act as ${nameOf(current.user)} already. Stop that first.`;
+
 const stopped = new Set();
 /** @param listener is called after the end */
 export const onStopped = (listener) => stopped.add(listener);
@@ -55,7 +58,7 @@ function draw() {
       'p',
       { class: 'row' },
       button('Orders of the user', orders, { class: 'small' }),
-      button('Stop acting', stop, { class: 'small danger' }),
+      button('Stop acting', stop, { class: 'small' }),
     ),
   );
 }

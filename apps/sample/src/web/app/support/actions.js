@@ -1,7 +1,7 @@
 import { h } from '../dom.js';
 import { button, isSilent, say, textOf } from '../feedback.js';
 import { form } from '../form.js';
-import { openQuestion } from './question.js';
+import { openConcern } from './question.js';
 import { can, operators } from './session.js';
 
 /** What each ability allows, after “You may not”. */
@@ -47,13 +47,13 @@ export const told = (error, about) => {
   return Object.assign(new Error(refusalOf(error, about)), { errors });
 };
 
-/** A button of an action. If the role of the operator does not allow it, the button says so instead. */
-export function actionButton(label, ability, open, props = {}) {
-  if (can(ability)) return button(label, open, props);
+/** A button of an action. If the role of the operator does not allow it, or something else prevents it, the button says so instead. */
+export function actionButton(label, ability, open, { prevented, ...props } = {}) {
+  const why = can(ability) ? prevented : lacks(ability);
+  if (!why) return button(label, open, props);
   const { class: look = '', ...others } = props;
   const isSmall = look.includes('small') && 'small';
-  const refuse = () => say(lacks(ability), 'warning');
-  return button(label, refuse, { ...others, class: isSmall, 'aria-disabled': 'true', title: lacks(ability) });
+  return button(label, () => say(why, 'warning'), { ...others, class: isSmall, 'aria-disabled': 'true', title: why });
 }
 
 export const REASON = {
@@ -78,7 +78,8 @@ export async function act(view, action) {
   const { title, text, label, ability, path, done, danger = true, fields = [], repeat, onDone } = action;
   const { bodyOf = (values) => values } = action;
   let isTried = false;
-  const isDone = await openQuestion(title, (close) => {
+  const name = user.email ?? user.identifier ?? String(user.id);
+  const isDone = await openConcern(title, name, (close) => {
     const work = async (values) => {
       isTried = true;
       try {
@@ -91,7 +92,7 @@ export async function act(view, action) {
     };
     const entry = form([REASON, ...fields], { label, danger, work });
     return [
-      h('p', { class: 'about' }, h('strong', {}, user.email ?? user.identifier ?? user.id)),
+      h('p', { class: 'about' }, h('strong', {}, name)),
       ...[text].flat().map((part) => (typeof part === 'string' ? h('p', {}, part) : part)),
       entry,
     ];

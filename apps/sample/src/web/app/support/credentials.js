@@ -1,7 +1,8 @@
 import { deviceOf } from '../device-name.js';
 import { ago, h } from '../dom.js';
+import { capital } from '../event-name.js';
 import { act, actionButton } from './actions.js';
-import { none, section, table } from './table.js';
+import { section, table } from './table.js';
 
 const when = (at) => (at ? ago(at) : 'never');
 
@@ -43,7 +44,7 @@ const PARTS = [
     title: 'Linked accounts',
     member: 'identities',
     rows: ({ identities = [] }) => identities,
-    columns: ['Provider', 'Address there', 'Linked', 'Last used'],
+    columns: ['Provider', 'Email there', 'Linked', 'Last used'],
     row: ({ provider, email, linked_at: since, last_used_at: at }) => [
       h('strong', {}, provider),
       email ?? '–',
@@ -87,6 +88,7 @@ const PARTS = [
       when(end),
     ],
     name: ({ user_agent: agent }) => `the trust in ${deviceOf(agent)}`,
+    danger: false,
     text: 'The next sign-in on it needs the second factor again.',
     empty: 'no trusted device',
   },
@@ -105,21 +107,23 @@ const PARTS = [
   },
 ];
 
-/** What the account has beside sessions, and in one sentence what it does not have. What the server does not have is not shown. */
-export function credentials(view) {
-  const parts = PARTS.filter(({ member }) => view.credentials[member] !== undefined).map((part) => ({
-    ...part,
-    held: part.rows(view.credentials),
-  }));
-  const missing = parts.filter(({ held }) => !held.length).map(({ empty }) => empty);
-  return [
-    ...parts.filter(({ held }) => held.length).map((part) => shown(view, part)),
-    missing.length > 0 && section('missing', 'Not set up', {}, none(`This account has ${list(missing)}.`)),
-  ];
-}
+const partsOf = ({ credentials: all }) =>
+  PARTS.filter(({ member }) => all[member] !== undefined).map((part) => ({ ...part, held: part.rows(all) }));
 
-/** `no a, no b and no c` */
-const list = (names) => [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
+/** What the account has beside sessions. */
+export const credentials = (view) =>
+  partsOf(view)
+    .filter(({ held }) => held.length)
+    .map((part) => shown(view, part));
+
+/** What it does not have, in one sentence. What the server does not have is not named. */
+export function missing(view) {
+  const names = partsOf(view)
+    .filter(({ held }) => !held.length)
+    .map(({ empty }) => empty);
+  const text = [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
+  return text && `${capital(text)}.`;
+}
 
 function shown(view, part) {
   const { id, title, name, columns, held } = part;
@@ -136,16 +140,21 @@ function shown(view, part) {
   );
 }
 
-function remover(view, { member: kind, name, text, verbs: [verb, past] = ['Remove', 'Removed'] }, one) {
+function remover(view, part, one) {
+  const { member: kind, name, text, danger = true, verbs: [verb, past] = ['Remove', 'Removed'] } = part;
   const remove = () =>
     act(view, {
       title: `${verb} ${name(one)}?`,
       text,
       label: verb,
+      danger,
       ability: 'credentials',
       path: 'remove-credential',
       bodyOf: (values) => ({ ...values, kind, ...(one.id && { credential: one.id }) }),
       done: `${past}: ${name(one)}.`,
     });
-  return actionButton(verb, 'credentials', remove, { class: 'small danger', 'aria-label': `${verb} ${name(one)}` });
+  return actionButton(verb, 'credentials', remove, {
+    class: danger ? 'small danger' : 'small',
+    'aria-label': `${verb} ${name(one)}`,
+  });
 }

@@ -26,10 +26,9 @@ const isAction = ({ operation }) => operation === 'auth.operator.acted';
 /** What the line says; and why, in words of the page or of the security log. */
 function textsOf(line) {
   if (isAction(line)) return [ACTIONS[line.reason] ?? inWords(line.reason)];
-  const isActing = line.operation === 'auth.session.started' && line.actor === 'operator';
   const words = line.reason?.replaceAll('_', ' ');
   const reasons = line.outcome === 'failed' ? [detailOf(line), words] : [detailOf(line) ?? words];
-  return [isActing ? 'Session of the support started' : titleOf(line), ...new Set(reasons.filter(Boolean))];
+  return [titleOf(line), ...new Set(reasons.filter(Boolean))];
 }
 
 /** Which lines are attempts of the user to sign in. */
@@ -41,7 +40,11 @@ const COLUMNS = ['When', 'What', 'By', 'From'];
 
 const from = ({ ip, user_agent: agent }) =>
   ip || agent
-    ? [agent && deviceOf(agent), agent && ip && ' ', agent && ip && h('br'), ip].filter(Boolean)
+    ? h(
+        'span',
+        { class: 'parts' },
+        [agent && deviceOf(agent), ip].filter(Boolean).map((part) => h('span', {}, part)),
+      )
     : h('span', { class: 'muted nothing' }, '–');
 
 const rowOf = (line, own) => {
@@ -59,14 +62,13 @@ const rowOf = (line, own) => {
       ? 'You'
       : [
           isTheft(line) ? ACTORS.system : (ACTORS[actor] ?? actor),
-          id && h('br'),
-          id && h('code', { title: id }, id.slice(0, 8)),
+          ...(id ? [' ', h('code', { title: id }, id.slice(0, 8))] : []),
         ],
     from(line),
   ];
 };
 
-const PAGE = 20;
+const PAGE = 10;
 
 const pageOf = (user, next) =>
   linesBefore(
@@ -81,61 +83,50 @@ const pageOf = (user, next) =>
 /** The newest lines. An account without a history has none. */
 export const newest = (user) => pageOf(user);
 
-/** The last attempts to sign in among the newest lines. */
-export const lastSignIns = ({ lines }) => lines.filter(isSignIn);
-
-export const signIns = (lines) =>
-  section(
-    'sign-ins',
-    'Last sign-ins',
-    {},
-    lines.length
-      ? table(
-          'Last sign-ins',
-          ['When', 'Outcome', 'From'],
-          lines
-            .slice(0, 5)
-            .map((line) => [
-              ago(line.at),
-              line.outcome === 'failed'
-                ? [
-                    badge('Refused', 'bad'),
-                    line.reason && h('span', { class: 'muted' }, ` ${line.reason.replaceAll('_', ' ')}`),
-                  ]
-                : badge('Signed in', 'good'),
-              from(line),
-            ]),
-        )
-      : none('No sign-in among the newest entries of the history.'),
-  );
-
 /** The history, which grows by a page at its end. */
 export async function history(user, first) {
   const { id: own } = await me();
-  const list = table(
-    'History',
-    COLUMNS,
-    first.lines.map((line) => rowOf(line, own)),
-  );
+  const rowsOf = ({ lines }) =>
+    lines.map((line) => {
+      const row = tableRow(COLUMNS, rowOf(line, own));
+      row.classList.toggle('sign-in', isSignIn(line));
+      return row;
+    });
+  const list = table('History', COLUMNS, []);
+  list.tBodies[0].append(...rowsOf(first));
   let { next } = first;
   const older = async () => {
     const page = await pageOf(user, next).catch(async (error) => {
       throw await told(error);
     });
-    const rows = page.lines.map((line) => tableRow(COLUMNS, rowOf(line, own)));
+    const read = rowsOf(page);
+    list.tBodies[0].append(...read);
+    const rows = filter.ariaPressed === 'true' ? read.filter((row) => row.matches('.sign-in')) : read;
     rows[0]?.setAttribute('tabindex', '-1');
-    list.tBodies[0].append(...rows);
     ({ next } = page);
-    say(rows.length === 1 ? 'One older entry is shown.' : `${rows.length} older entries are shown.`, 'plain');
+    const count = rows.length === 1 ? 'One older entry is' : `${rows.length || 'No'} older entries are`;
+    say(`${count} shown.`, 'plain');
     // The button moves below the new rows, where the reading goes on.
     rows[0]?.focus({ preventScroll: true });
     if (!next) more.replaceWith(none('This is the beginning of the history.'));
   };
+  const filter = button(
+    'Only sign-ins',
+    () => {
+      filter.ariaPressed = String(filter.ariaPressed !== 'true');
+      list.classList.toggle('filtered', filter.ariaPressed === 'true');
+      if (!list.querySelector('.sign-in')) say('No sign-in is among the entries shown.', 'plain');
+    },
+    { class: 'small', 'aria-pressed': 'false' },
+  );
   const more = h('p', { class: 'row' }, button('Show older entries', older));
   return section(
     'history',
     'History',
-    { note: 'What happened to this account, the newest first. Nothing here can be changed.' },
+    {
+      note: 'What happened to this account, the newest first. Nothing here can be changed.',
+      action: first.lines.length > 0 && filter,
+    },
     first.lines.length ? list : none('Nothing yet.'),
     next && more,
   );

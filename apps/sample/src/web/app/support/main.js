@@ -243,6 +243,7 @@ foot.replaceChildren(
     config.mailbox && h('a', { href: '/mailbox' }, 'Mailbox'),
     config.docs && h('a', { href: '/docs' }, 'API docs'),
   ].filter(Boolean),
+  h('span', {}, 'English only'),
 );
 
 /** The id of the operator whose session is shown. */

@@ -3,7 +3,8 @@ import { createAuthClient } from '../auth-client.js';
 import { h } from '../dom.js';
 import { UNREACHABLE, button } from '../feedback.js';
 import { PASSWORD, form, hiddenUsername, withPassword } from '../form.js';
-import { openQuestion } from './question.js';
+import { asked } from '../dialog.js';
+import { concern, openQuestion } from './question.js';
 
 /** The settings of the server: `SupportConfig`. */
 export const config = await fetch('/support/config')
@@ -68,13 +69,8 @@ async function confirm(methods) {
     withPassword(byPassword, isDemo && demo.password).prepend(hiddenUsername(email));
     const byPasskey = button('Confirm with a passkey', () => auth.confirmPasskey().then(() => close(true)));
     return [
-      h(
-        'p',
-        {},
-        'Changes to accounts need a confirmation of the last few minutes. You are ',
-        h('strong', {}, email),
-        '.',
-      ),
+      asked(concern?.account ?? email, concern?.action, ['You', email]),
+      h('p', { class: 'note' }, 'You are not asked again for a few minutes.'),
       canUsePassword && byPassword,
       canUsePasskey && byPasskey,
       !canUsePassword && !canUsePasskey && h('p', { class: 'summary' }, 'You have no way to confirm in this browser.'),

@@ -27,8 +27,8 @@ export function signIn(present) {
         h(
           'div',
           { class: 'ways' },
-          as('Administrator', demo.administrator, 'primary'),
-          as('Support person', demo.support),
+          as('Sign in as administrator', demo.administrator, 'primary'),
+          as('Sign in as support', demo.support),
         ),
       ),
     demo && h('p', { class: 'or muted' }, 'or with an account of your own'),

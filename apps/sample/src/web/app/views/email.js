@@ -1,7 +1,7 @@
 import { account } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
-import { button, say } from '../feedback.js';
+import { button, nameAction, say } from '../feedback.js';
 import { EMAIL, form } from '../form.js';
 import { badge } from '../items.js';
 import { nodes, t } from '../language.js';
@@ -29,6 +29,7 @@ export async function email() {
     label: t`Send link`,
     work: async ({ email: wanted }) => {
       result.replaceChildren();
+      nameAction(t`Change email to ${wanted}`);
       await account.changeEmail(wanted);
       change.reset();
       // The same text for every address: it must not show whether another account has it.

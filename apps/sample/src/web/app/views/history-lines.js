@@ -11,7 +11,14 @@ const REUSED = 'refresh_token.reused';
 const TEXTS = Object.fromEntries(
   [
     [t`Signed in`, 'session.started'],
-    [t`Sign-in refused`, 'login.failed', 'email_code_login.failed', 'passkey_login.failed', 'identity_login.failed'],
+    [
+      t`Sign-in refused`,
+      'login.failed',
+      'email_code_login.failed',
+      'email_code_send.failed',
+      'passkey_login.failed',
+      'identity_login.failed',
+    ],
     [t`Second factor asked for`, 'login.challenged', 'email_code_login.challenged', 'identity_login.challenged'],
     [t`Second factor refused`, 'challenge.failed'],
     [t`Session ended`, 'session.ended'],
@@ -21,7 +28,13 @@ const TEXTS = Object.fromEntries(
     [t`Token without its key refused`, 'bound_token.refused'],
     [t`Sign-in code sent`, 'email_code_send.succeeded'],
     [t`Identity confirmed`, 'confirm_password.succeeded', 'confirm_passkey.succeeded', 'confirm_identity.succeeded'],
-    [t`Confirmation refused`, 'confirm_password.failed', 'confirm_passkey.failed', 'confirm_identity.failed'],
+    [
+      t`Confirmation refused`,
+      'confirm_password.failed',
+      'confirm_passkey.failed',
+      'confirm_identity.failed',
+      'confirm_identity_begin.failed',
+    ],
     [t`Locked after failed attempts`, 'account.locked'],
     [t`Failed attempts cleared`, 'account.failures_cleared'],
     [t`Account created`, 'register.succeeded', 'register_passkey.succeeded', 'identity_register.succeeded'],
@@ -66,30 +79,26 @@ const TEXTS = Object.fromEntries(
   ].flatMap(([text, ...names]) => names.map((name) => [name, text])),
 );
 
-/** Each has a line of its event beside it. */
-const SAID_BY_EVENT = [
-  'access_key_create.succeeded',
-  'access_key_revoke.succeeded',
-  'access_keys_leaked.succeeded',
-  'challenge.succeeded',
-  'email_code_login.succeeded',
-  'email_prove.succeeded',
-  'enrolment_confirm.succeeded',
-  'enrolment_passkey.succeeded',
-  'identity_link.succeeded',
-  'identity_login.succeeded',
-  'identity_unlink.succeeded',
-  'login.succeeded',
-  'logout.succeeded',
-  'passkey_delete.succeeded',
-  'passkey_login.succeeded',
-  'passkey_register.succeeded',
-  'passkey_register_conditional.succeeded',
-  'recovery_codes_renew.succeeded',
-  'session_end.succeeded',
-  'sessions_end_all.succeeded',
-  'sessions_end_others.succeeded',
+/** Refused requests, by the beginnings of their names. */
+const REFUSED = [
+  [/^(two_factor_(enrol|conf)|enrolment_[sc])/, t`Two-factor set-up refused`],
+  [/^(two_f|recovery|trusted)/, t`Two-factor change refused`],
+  [/passkey/, t`Passkey change refused`],
+  [/^email_[vp]/, t`Confirmation of the email refused`],
+  [/^email_ch/, t`Email change refused`],
+  [/^password/, t`Password change refused`],
+  [/^username/, t`Username change refused`],
+  [/^identity_(un)?link/, t`Provider change refused`],
+  [/^access_k/, t`Access key change refused`],
+  [/^(logout|session|identity_(l|e))/, t`Sign-out refused`],
+  [/^account_d/, t`Account deletion refused`],
+  [/^account_e/, t`Data export refused`],
 ];
+const refusalOf = (name) => REFUSED.find(([names]) => names.test(name))?.[1] ?? t`Request refused`;
+
+/** Each has a line of its event beside it. */
+const SAID_BY_EVENT =
+  /^(access_key(_create|_revoke|s_leaked)|challenge|email_(code_login|prove)|enrolment_(confirm|passkey)|identity_(login|(un)?link)|login|logout|passkey_(delete|login|register(_conditional)?)|recovery_codes_renew|sessions?_end(_all|_others)?)\.succeeded$/;
 
 /** Why a session ended. Other reasons are those of a log. */
 const REASONS = {
@@ -100,15 +109,15 @@ const REASONS = {
   reuse: t`an old refresh token came back`,
   cap: t`too many sessions`,
   idle: t`not used for too long`,
-  unconfirmed: t`because the address was not confirmed before`,
   wrong_password: t`wrong password`,
+  wrong_code: t`wrong code`,
 };
 
 const nameOf = ({ operation }) => operation.replace(/^auth\./, '');
 
 /** Whether another line says it, or the page itself asked and nothing happened. */
 const isNoise = (line) =>
-  SAID_BY_EVENT.includes(nameOf(line)) ||
+  SAID_BY_EVENT.test(nameOf(line)) ||
   nameOf(line) === 'passkey_conditional_options.failed' ||
   (nameOf(line) === 'account.failures_cleared' && line.reason === 'login') ||
   (nameOf(line) === 'session.ended' && line.reason === 'reuse');
@@ -117,26 +126,16 @@ const isNoise = (line) =>
 export const isTheft = (line) => nameOf(line) === REUSED;
 
 export const titleOf = (line) =>
-  TEXTS[nameOf(line)] ?? (line.outcome === 'failed' ? t`Request refused` : inWords(line.operation));
+  nameOf(line) === 'session.started' && line.actor === 'operator'
+    ? t`Support session started`
+    : (TEXTS[nameOf(line)] ?? (line.outcome === 'failed' ? refusalOf(nameOf(line)) : inWords(line.operation)));
 
-/** The library removes the factors of an account whose address was not confirmed with the first reset of its password. */
-const isOfReset = (line, lines) =>
-  nameOf(line) === 'two_factor.disabled' &&
-  lines.some(
-    (other) => nameOf(other) === 'password_reset.succeeded' && Math.abs(new Date(other.at) - new Date(line.at)) < 3000,
-  );
-
-/** What the title does not say: why a session ended, or which request was refused. */
-export const detailOf = (line) =>
-  line.outcome === 'failed' && !TEXTS[nameOf(line)]
-    ? inWords(line.operation)
-    : REASONS[isTheft(line) ? 'reuse' : line.reason];
+/** What the title does not say, in words: why a session ended, or what was wrong. */
+export const detailOf = (line) => REASONS[isTheft(line) ? 'reuse' : line.reason];
 
 /** The next lines that say something. @param read `(before) => page` of the server @param before its `next` */
 export async function linesBefore(read, before) {
   const { data, next } = await read(before);
-  const lines = data
-    .filter((line) => !isNoise(line))
-    .map((line) => (isOfReset(line, data) ? { ...line, reason: 'unconfirmed' } : line));
+  const lines = data.filter((line) => !isNoise(line));
   return lines.length || !next ? { lines, next } : linesBefore(read, next);
 }
