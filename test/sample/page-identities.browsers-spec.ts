@@ -91,7 +91,7 @@ describeWithBrowser('the page of the sample, with a provider', () => {
       const { text } = await savedDuring(tab.page, async () => {
         await tab.presses('Download data');
         await tab.dialog().waitFor();
-        expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Confirm with Acme', 'Cancel']);
+        expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Confirm with Acme', 'Not now']);
         await tab.presses('Confirm with Acme');
         await tab.dialog().waitFor({ state: 'detached' });
       });

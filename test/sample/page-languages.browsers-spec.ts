@@ -75,7 +75,7 @@ describeWithBrowser('the page of the sample in a language', () => {
     await tab.presses('Konto löschen');
     await tab.dialog().getByLabel('Geben Sie zur Bestätigung „löschen“ ein').fill('nein');
     await tab.answers('Konto löschen');
-    await tab.isRefused('Geben Sie zur Bestätigung „löschen“ ein.');
+    await tab.isRefused('Geben Sie „löschen“ ein.');
   });
 
   it('can be chosen, and the mails to the user follow', async () => {

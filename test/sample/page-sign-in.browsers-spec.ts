@@ -93,7 +93,7 @@ describeWithBrowser('the page of the sample', () => {
         await tab.page.route('**/auth/passkeys/*', (route) => route.fulfill(refusal), { times: 1 });
         await tab.answers('Rename');
         await tab.button('Confirm with a passkey').waitFor();
-        expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Confirm with a passkey', 'Cancel']);
+        expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Confirm with a passkey', 'Not now']);
         expect(requests).toEqual(['PATCH']);
         await authenticator.refuse(async () => {
           await tab.presses('Confirm with a passkey');

@@ -69,6 +69,8 @@ const rowOf = (line, own) => {
 };
 
 const PAGE = 10;
+/** The most pages that are read for the first sign-in. */
+const MOST = 10;
 
 const pageOf = (user, next) =>
   linesBefore(
@@ -95,26 +97,36 @@ export async function history(user, first) {
   const list = table('History', COLUMNS, []);
   list.tBodies[0].append(...rowsOf(first));
   let { next } = first;
-  const older = async () => {
+  const load = async () => {
     const page = await pageOf(user, next).catch(async (error) => {
       throw await told(error);
     });
     const read = rowsOf(page);
     list.tBodies[0].append(...read);
+    ({ next } = page);
+    if (!next) more.replaceWith(none('This is the beginning of the history.'));
+    return read;
+  };
+  const find = async (pages) => {
+    if (!pages || !next || list.querySelector('.sign-in')) return;
+    await load();
+    await find(pages - 1);
+  };
+  const older = async () => {
+    const read = await load();
     const rows = filter.ariaPressed === 'true' ? read.filter((row) => row.matches('.sign-in')) : read;
     rows[0]?.setAttribute('tabindex', '-1');
-    ({ next } = page);
     const count = rows.length === 1 ? 'One older entry is' : `${rows.length || 'No'} older entries are`;
     say(`${count} shown.`, 'plain');
     // The button moves below the new rows, where the reading goes on.
     rows[0]?.focus({ preventScroll: true });
-    if (!next) more.replaceWith(none('This is the beginning of the history.'));
   };
   const filter = button(
     'Only sign-ins',
-    () => {
+    async () => {
       filter.ariaPressed = String(filter.ariaPressed !== 'true');
       list.classList.toggle('filtered', filter.ariaPressed === 'true');
+      await find(MOST);
       if (!list.querySelector('.sign-in')) say('No sign-in is among the entries shown.', 'plain');
     },
     { class: 'small', 'aria-pressed': 'false' },
