@@ -15,7 +15,7 @@ const PARTS = [
 ];
 
 /** A page in another language loads one file more. In bytes. */
-const LARGEST = 40_000;
+const LARGEST = 41_000;
 
 const files = readdirSync(APP, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
 
@@ -105,7 +105,9 @@ describe('a line of the history', () => {
       ...events,
     ];
     expect(names.length).toBeGreaterThan(60);
-    expect(names.filter((name) => !lines.includes(`'${name}'`))).toEqual([]);
+    const saidByEvent = new RegExp(/SAID_BY_EVENT =\s*\/(.+)\/;/.exec(lines)![1]!);
+    expect(names.filter((name) => !lines.includes(`'${name}'`) && !saidByEvent.test(name))).toEqual([]);
+    expect(events.filter((name) => saidByEvent.test(name))).toEqual([]);
   });
 
   it('has words for names of the security log only', () => {
