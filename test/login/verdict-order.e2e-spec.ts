@@ -13,7 +13,14 @@ describe('a user whom several rules stop at a sign-in', () => {
   });
   const signIns = {
     'the password': async () => t.login(ADA),
-    'a mailed code': async () => sendCode(t, await mailedCode(t, mailbox)),
+    // Somebody whom the host refuses is mailed no code, so it refuses them after the mail.
+    'a mailed code': async () => {
+      const verdict = admits;
+      admits = true;
+      const code = await mailedCode(t, mailbox);
+      admits = verdict;
+      return sendCode(t, code);
+    },
   };
   const ways = Object.keys(signIns) as (keyof typeof signIns)[];
 
