@@ -67,10 +67,7 @@ export class RoundTrips {
       const [first] = args as [string | { text: string }];
       const recording = current.getStore();
       const text = typeof first === 'string' ? first : first.text;
-      // The question to a connection that was silent for some seconds is no message of a request.
-      return recording && text !== 'SELECT 1'
-        ? recording.trip('PostgreSQL', text, call as () => Promise<unknown>)
-        : call();
+      return recording ? recording.trip('PostgreSQL', text, call as () => Promise<unknown>) : call();
     } as never);
     const client = Reflect.get(t.app.get(SecurityStore), 'client') as { sendCommand: Call };
     const send = client.sendCommand;
