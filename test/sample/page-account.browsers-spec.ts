@@ -308,7 +308,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.goes('Overview');
       await tab.goes('Sessions');
       expect(await rows.count()).toBe(3);
-      expect(await rows.first().innerText()).toContain('This device');
+      expect(await rows.first().innerText()).toContain('This session');
       await tab
         .button(/^Sign out of (?!this)/)
         .first()

@@ -179,7 +179,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
     /** When the session in the list ends, in hours. */
     const sessionHours = async () => {
       await tab.goes('Sessions');
-      const card = tab.page.getByRole('listitem').filter({ hasText: 'This device' });
+      const card = tab.page.getByRole('listitem').filter({ hasText: 'This session' });
       const end = card.locator('dl > div', { hasText: 'Ends' }).locator('time');
       return Math.round((Date.parse((await end.getAttribute('datetime'))!) - Date.now()) / 3_600_000);
     };

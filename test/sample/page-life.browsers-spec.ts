@@ -160,7 +160,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Renew now');
       await tab.page.locator('.events li:nth-child(4)').waitFor();
       await tab.goes('Sessions');
-      await tab.page.getByText('This device').waitFor();
+      await tab.page.getByText('This session').waitFor();
       await tab.goes('Overview');
     });
 

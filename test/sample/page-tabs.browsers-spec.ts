@@ -65,7 +65,7 @@ describeWithBrowser('the page of the sample', () => {
         expect(await tab.payload()).toMatchObject({ fid });
         await tab.comesToFront();
         await tab.goes('Sessions');
-        await tab.page.getByText('This device').waitFor();
+        await tab.page.getByText('This session').waitFor();
         await tab.goes('Overview');
       }
     });
@@ -82,7 +82,7 @@ describeWithBrowser('the page of the sample', () => {
         await route.fulfill({ status: 401, headers, json: { message: 'Authentication is required.' } });
       });
       await Promise.all(tabs.map((tab) => tab.goesBehind('Sessions')));
-      for (const tab of tabs) await tab.page.getByText('This device').waitFor();
+      for (const tab of tabs) await tab.page.getByText('This session').waitFor();
       await person.unroute('**/auth/sessions');
       await Promise.all(tabs.map((tab) => tab.goesBehind('Overview')));
       expect(await sharedToken(jti)).not.toBe(jti);

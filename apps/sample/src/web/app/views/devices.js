@@ -41,7 +41,7 @@ async function known(again) {
   const all = (await account.devices()).toSorted((a, b) => b.current - a.current);
   const names = distinct(all.map(({ user_agent }) => deviceOf(user_agent)));
   const rows = all.map(({ id, user_agent, first_seen_at, last_seen_at, current }, i) => {
-    const name = deviceOf(user_agent);
+    const name = names[i];
     const forget = async () => {
       const text = t`The next sign-in on it is one on a new device. Its sessions continue.`;
       if (!(await ask(t`Forget ${name}?`, text, t`Forget device`))) return;
@@ -53,7 +53,7 @@ async function known(again) {
       'h3',
       [deviceIcon(user_agent), name, current && badge(t`This device`, 'good')],
       [[t`Last sign-in`, ago(last_seen_at)], first_seen_at !== last_seen_at && [t`First sign-in`, ago(first_seen_at)]],
-      button(t`Forget`, forget, { class: 'small', 'aria-label': t`Forget ${names[i]}` }),
+      button(t`Forget`, forget, { class: 'small', 'aria-label': t`Forget ${name}` }),
     );
   });
   return [rows.length ? items(rows) : none(t`No known devices yet.`)];
@@ -70,7 +70,7 @@ async function trusted(again) {
     };
     return item(
       'h3',
-      [deviceIcon(user_agent), deviceOf(user_agent)],
+      [deviceIcon(user_agent), names[i]],
       [
         [t`Trusted`, ago(created_at)],
         [t`Ends`, ago(expires_at)],

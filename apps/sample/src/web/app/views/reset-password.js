@@ -11,7 +11,7 @@ import { sheet } from './mailed-links.js';
 export function resetPassword() {
   const { token, email } = linkOf('/reset-password') ?? {};
   // The server needs both.
-  if (!token || !email) return again(t`Open the link in your email again, or get a new one.`);
+  if (!token || !email) return again(t`The link is incomplete. Open it in your email again, or get a new one.`);
   const work = async ({ password }) => {
     try {
       await auth.resetPassword({ token, email, password });

@@ -35,7 +35,7 @@ export async function sessions() {
   ];
 }
 
-/** @param name distinct, for those who hear only the buttons */
+/** @param name distinct from those of the other rows */
 function row(session, name, again) {
   const { id, user_agent, ip, created_at, last_used_at, expires_at, actor, current } = session;
   const end = async () => {
@@ -47,8 +47,8 @@ function row(session, name, again) {
     'h2',
     [
       deviceIcon(user_agent),
-      nameOf(session),
-      current && badge(t`This device`, 'good'),
+      name,
+      current && badge(t`This session`, 'good'),
       actor === 'operator' && badge(t`Support`, 'bad'),
     ],
     [
