@@ -13,7 +13,7 @@ describe('a user whom several rules stop at a sign-in', () => {
   });
   const signIns = {
     'the password': async () => t.login(ADA),
-    // Somebody whom the host refuses is mailed no code, so it refuses them after the mail.
+    // A user whom the host refuses is mailed no code, so it refuses them after the mail.
     'a mailed code': async () => {
       const verdict = admits;
       admits = true;
