@@ -230,7 +230,7 @@ describe('a server call', () => {
     const copied = { ...request, confirmationToken };
     const message = expect.stringContaining('Pass { request, … } instead');
     expect(await outcome(t.auth.enrolment.start(copied))).toMatchObject({ cause: { message } });
-    // What a copy of a request without a caller has of its own, in Express and in Fastify.
+    // A copy loses the headers. It keeps these members: the first in Express, the second in Fastify.
     for (const own of [{ rawHeaders: [] }, { raw: {} }])
       expect(await outcome(t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, own))).toMatchObject({
         cause: { message },

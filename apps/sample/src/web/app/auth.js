@@ -28,6 +28,9 @@ export const auth = createAuthClient({
   confirm: (methods) => ask(methods),
 });
 
+/** The entry of this session in the list of the server. */
+export const ownSession = async () => (await auth.sessions()).find(({ current }) => current);
+
 /** The settings of the account, and further ways to sign in. */
 export const account = createAccountClient(auth);
 

@@ -10,7 +10,7 @@ export const items = (rows) => h('ul', { class: 'items' }, rows);
 function titled(name) {
   const parts = [name].flat().filter(Boolean);
   const icons = parts.filter(({ localName }) => localName === 'svg');
-  const others = parts.filter((part) => !icons.includes(part));
+  const others = parts.filter(({ localName }) => localName !== 'svg');
   return [...icons, h('span', {}, others)];
 }
 

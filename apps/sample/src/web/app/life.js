@@ -1,4 +1,4 @@
-import { auth, methodsOf, place, send } from './auth.js';
+import { auth, methodsOf, ownSession, place, send } from './auth.js';
 import { config } from './config.js';
 import { duration } from './dom.js';
 import { exchange, t } from './language.js';
@@ -49,7 +49,7 @@ export const onLife = (listener, options) => changes.addEventListener('change', 
 export async function learnEnd() {
   if (isFinite(endsAt) || config.hasIdleTimeout) return;
   const of = events;
-  const { expires_at } = (await auth.sessions()).find(({ current }) => current);
+  const { expires_at } = await ownSession();
   if (of !== events) return;
   endsAt = Date.parse(expires_at);
   changes.dispatchEvent(new Event('change'));

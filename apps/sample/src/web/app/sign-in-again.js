@@ -1,4 +1,4 @@
-import { account, auth, hasPasskeys } from './auth.js';
+import { account, auth, hasPasskeys, ownSession } from './auth.js';
 import { config } from './config.js';
 import { asked, modal, openDialog, withCancel } from './dialog.js';
 import { h } from './dom.js';
@@ -39,7 +39,7 @@ export async function afterSignIn(send) {
 
 /** The new session outlives the browser if this one does: nobody is asked that in the middle of a task. */
 async function isRemembered() {
-  const { created_at, expires_at } = (await auth.sessions()).find(({ current }) => current);
+  const { created_at, expires_at } = await ownSession();
   return new Date(expires_at) - new Date(created_at) > config.secondsWithoutRemember * 1000;
 }
 

@@ -69,7 +69,7 @@ export class OperatorActions {
   /**
    * Removes a credential, also a required one, and the last one.
    *
-   * @throws ValidationFailed for a kind that cannot be removed; NotApplicable if there is none
+   * @throws ValidationFailed if no feature removes this kind; NotApplicable if the user has no such credential
    */
   async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
     const { removableKinds: kinds } = this.accounts;

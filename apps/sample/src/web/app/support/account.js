@@ -6,7 +6,7 @@ import { act, actionButton } from './actions.js';
 import { actingSession, actsAlready, begin } from './acting.js';
 import { credentials, missing } from './credentials.js';
 import { history, newest } from './history.js';
-import { can, config, operators } from './session.js';
+import { can, config, nameOf, operators } from './session.js';
 import { none, section, table } from './table.js';
 
 /** The account of a user: `again()` shows it as it is now. */
@@ -38,7 +38,7 @@ const fact = (what, ...value) => h('div', {}, h('dt', {}, what), h('dd', {}, val
 
 function card(view) {
   const { user, suspension, locks, sessions: open, credentials: held } = view;
-  const name = user.email ?? user.identifier ?? String(user.id);
+  const name = nameOf(user);
   const state = suspension
     ? badge('Suspended', 'bad')
     : locks.length

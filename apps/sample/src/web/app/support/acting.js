@@ -1,14 +1,12 @@
 import { ago, h } from '../dom.js';
 import { UNREACHABLE, button, say } from '../feedback.js';
 import { openQuestion } from './question.js';
-import { auth } from './session.js';
+import { auth, nameOf } from './session.js';
 
 const banner = document.getElementById('acting');
 
 /** As whom the operator acts: `{ user, token, abilities, endsAt }`. The token is in the memory of this page only. */
 let current = null;
-
-const nameOf = ({ email, identifier, id }) => email ?? identifier ?? String(id);
 
 const clock = () => {
   const seconds = Math.max(0, Math.ceil((current.endsAt - Date.now()) / 1000));

@@ -2,7 +2,7 @@ import { h } from '../dom.js';
 import { button, isSilent, say, textOf } from '../feedback.js';
 import { form } from '../form.js';
 import { openConcern } from './question.js';
-import { can, operators } from './session.js';
+import { can, nameOf, operators } from './session.js';
 
 /** What each ability allows, after “You may not”. */
 const ABILITIES = {
@@ -78,7 +78,7 @@ export async function act(view, action) {
   const { title, text, label, ability, path, done, danger = true, fields = [], repeat, onDone } = action;
   const { bodyOf = (values) => values } = action;
   let isTried = false;
-  const name = user.email ?? user.identifier ?? String(user.id);
+  const name = nameOf(user);
   const isDone = await openConcern(title, name, (close) => {
     const work = async (values) => {
       isTried = true;

@@ -4,7 +4,7 @@ import { form } from '../form.js';
 import { account } from './account.js';
 import { refusalOf } from './actions.js';
 import { onStopped } from './acting.js';
-import { auth, can, config, me, operators } from './session.js';
+import { auth, can, config, me, nameOf, operators } from './session.js';
 import { signIn } from './sign-in.js';
 
 const [main, who, foot, page] = ['main', 'who', 'foot', 'page'].map((id) => document.getElementById(id));
@@ -95,7 +95,7 @@ const people = (users) =>
   h(
     'ul',
     { class: 'links people' },
-    users.map((user) => h('li', {}, h('a', { href: linkTo(user) }, user.email ?? user.identifier ?? String(user.id)))),
+    users.map((user) => h('li', {}, h('a', { href: linkTo(user) }, nameOf(user)))),
   );
 
 /** @param replaces whether the way back leads to what was shown before the current entry */

@@ -36,6 +36,9 @@ export const can = (what) => {
     .some((name) => name === ability || (name.endsWith('*') && ability.startsWith(name.slice(0, -1))));
 };
 
+/** How the support names a user. */
+export const nameOf = ({ email, identifier, id }) => email ?? identifier ?? String(id);
+
 let known = null;
 
 /** The operator who is signed in: `{ id, email, role }`. */
