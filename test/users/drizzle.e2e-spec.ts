@@ -157,6 +157,15 @@ describe('users in a table of Drizzle', () => {
     expect(rows).toEqual([{ role: 'reader' }]);
   });
 
+  it('counts a user as new whom a Date in the moment of the mark has dated', async () => {
+    const users = peopleOf(database) as UserProvider;
+    const mark = await users.currentMark!();
+    const id = await added('dated@example.com');
+    // A Date has no microseconds.
+    await pool.query('UPDATE people SET created_at = $2 WHERE id = $1', [id, new Date(mark).toISOString()]);
+    expect(await users.wasCreatedSince!(id, mark)).toBe(true);
+  });
+
   it('does not find a user with a date of deletion, who keeps the email and the data', async () => {
     const users = peopleOf(database);
     const id = await added('gone@example.com');

@@ -4,7 +4,6 @@ import type { ConfigService } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { userProviderContract } from '@svc/auth/testing';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppModule } from '../src/app.module.js';
 import { usersOf } from '../src/auth/prisma-users.js';
 import { createUser } from '../src/auth/signup.js';
@@ -32,8 +31,6 @@ void describe('the provider of the users', () => {
     insert: async ({ identifier: email, passwordHash: password }) => {
       const asGiven = { guard: 'api', hash: async (hash: string) => hash };
       const user = await createUser(app.get(PrismaService))({ email, password }, asGiven);
-      // Times of creation have milliseconds: the next mark is a later one.
-      await sleep(2);
       return (user as { id: string }).id;
     },
     // The column of the hash takes no null.

@@ -72,8 +72,8 @@ interface AccountCreation<User extends object> {
 /** Distinguishes new accounts from existing ones: for `features.registration` with `hooks.register`. */
 interface AccountDates {
   /**
-   * The current time as a mark for {@link wasCreatedSince}, from the clock that dates the creation of users. Called before
-   * `hooks.register`.
+   * The current time as a mark for {@link wasCreatedSince}, from the clock that dates the creation of users, and no more precise
+   * than their dates: cut off at milliseconds for dates that pass a Date. Called before `hooks.register`.
    */
   currentMark?(): Promise<string>;
 

@@ -47,8 +47,9 @@ export const imitateIn = (manager: EntityManager): Promise<unknown> =>
 
 export const IMITATION = `SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth', ''::text)`;
 
-/** The time of the database, to the microsecond, in every zone and form of dates of the connection. */
-export const NOW = `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`;
+/** The time of the database in microseconds (US) or whole milliseconds (MS), in every zone and form of dates of the connection. */
+export const markIn = (unit: 'US' | 'MS'): string =>
+  `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${unit}"Z"') AS mark`;
 
 /** A row of the library that is stored in the statement that creates its user. */
 export interface RowBeside {
@@ -169,7 +170,7 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
 
   /** The database's time; in a transaction of the host the time of its begin, with which its rows are dated. */
   async currentMark(): Promise<string> {
-    const [row] = await this.database.query<{ mark: string }>(NOW);
+    const [row] = await this.database.query<{ mark: string }>(markIn('US'));
     return row!.mark;
   }
 
