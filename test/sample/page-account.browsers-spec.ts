@@ -55,7 +55,7 @@ describeWithBrowser('the page of the sample', () => {
         },
       ],
       ['Choose a new password', () => at('/reset-password?token=t&email=a%40example.com', 'Choose a new password')],
-      ['Choose a new password, without a link', () => at('/reset-password', 'Choose a new password')],
+      ['Choose a new password, without a link', () => at('/reset-password', 'This link does not work')],
       ['Your email is confirmed', () => at('/verified?verified=1', 'Your email is confirmed')],
       ['Mailbox', () => tab.page.goto(`${visit.url}/mailbox`)],
       [

@@ -137,6 +137,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       await isAccessible();
       await tab.page.goto(`${visit.url}${path}`);
       await tab.page.getByText('This page has only a part of the link, or none.').waitFor();
+      await tab.sees('This link does not work');
       await isAccessible();
     });
   });

@@ -10,12 +10,13 @@ type Written = Parameters<MailTemplates['newSignIn']>[1];
 const about = (url: string | null, details: Record<string, string>, mail: Written): Written => {
   if (url === null) return mail;
   const link = `${url}#${new URLSearchParams(details)}`;
-  const escaped = (address: string) => address.replaceAll('&', '&amp;');
+  // The address that is printed for a browser without links works without it.
+  const href = (address: string) => `href="${address.replaceAll('&', '&amp;')}"`;
   const { text, html } = mail;
   return {
     ...mail,
     text: text.replaceAll(url, () => link),
-    ...(html !== undefined && { html: html.replaceAll(escaped(url), () => escaped(link)) }),
+    ...(html !== undefined && { html: html.replaceAll(href(url), () => href(link)) }),
   };
 };
 

@@ -64,6 +64,9 @@ export function present(title, view) {
   return replaceView(title, view);
 }
 
+/** What a view returns if its title is not that of its address. */
+export const titled = (title, nodes) => Object.assign(nodes, { title });
+
 /** Replaces the current view, and moves the focus to the first field if the view wants that, otherwise to the new heading. */
 async function replaceView(title, view) {
   left.abort();
@@ -80,9 +83,10 @@ async function replaceView(title, view) {
   }
   // The user went to another view in the meantime.
   if (mine.signal.aborted) return;
+  heading.textContent = nodes.title ?? title;
   main.replaceChildren(heading, ...nodes.filter(Boolean));
   main.removeAttribute('aria-busy');
-  document.title = `${title} · @svc/auth`;
+  document.title = `${heading.textContent} · @svc/auth`;
   // Screen readers read a new page from its beginning.
   const first = main.querySelector('[autofocus]');
   if (first || !isFirst) (first ?? heading).focus();

@@ -56,8 +56,9 @@ async function signInAgain(reason) {
   const former = auth.session.claims.fid;
   signsInAgain(true);
   const done = await modal(t`Sign in again`, (dialog, close) => {
+    const withLeave = (nodes) => withCancel(nodes, close, { leave: t`Not now` });
     const place = h('div', { role: 'group', 'aria-label': t`Sign in again`, tabindex: -1 });
-    const begin = () => place.replaceChildren(...withCancel(firstStep(), close));
+    const begin = () => place.replaceChildren(...withLeave(firstStep()));
     const byPassword = (fields) => enter(() => auth.login({ email: me.email, ...fields, ...choice }), 'password');
     const enter = async (send, first) => {
       if (isTrusted) await account.endAllTrust();
@@ -68,7 +69,7 @@ async function signInAgain(reason) {
         return present(t`Set up a second factor`, () => requiredFactor(challenge));
       }
       const options = { restart: begin, canTrust: false, onDone: () => close(true) };
-      place.replaceChildren(...withCancel([step(2), ...secondStep(challenge, first, options)], close));
+      place.replaceChildren(...withLeave([step(2), ...secondStep(challenge, first, options)]));
       (place.querySelector('[autofocus]') ?? place).focus();
     };
     const firstStep = () => {
@@ -96,15 +97,19 @@ async function signInAgain(reason) {
 
 /** @returns false: after the set-up, the user sends the request again */
 const setUpFirst = () =>
-  openDialog(t`You need a second factor`, (close) => {
-    const ways = [
-      config.features.twoFactor && ['#/two-factor', t`Use an authenticator app`],
-      hasPasskeys && ['#/passkeys', t`Add passkey`],
-    ].filter(Boolean);
-    return [
-      h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
-      ...ways.map(([href, label], i) =>
-        h('a', { class: i ? 'button' : 'button primary', href, onclick: () => close() }, label),
-      ),
-    ];
-  }).then(() => false);
+  openDialog(
+    t`You need a second factor`,
+    (close) => {
+      const ways = [
+        config.features.twoFactor && ['#/two-factor', t`Use an authenticator app`],
+        hasPasskeys && ['#/passkeys', t`Add passkey`],
+      ].filter(Boolean);
+      return [
+        h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
+        ...ways.map(([href, label], i) =>
+          h('a', { class: i ? 'button' : 'button primary', href, onclick: () => close() }, label),
+        ),
+      ];
+    },
+    t`Not now`,
+  ).then(() => false);

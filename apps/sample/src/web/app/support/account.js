@@ -26,7 +26,7 @@ export async function account(id, again) {
     open && sessions(view),
     closed && protection(view),
     ...credentials(view),
-    nothing.length > 0 && section('nothing', 'Nothing here', {}, none(nothing.join(' '))),
+    nothing.length > 0 && section('nothing', 'Nothing else', {}, none(nothing.join(' '))),
     await history(shown.user, lines),
   ];
 }
@@ -70,7 +70,17 @@ function card(view) {
           badge(held.two_factor?.enabled ? 'Two-factor on' : 'Two-factor off'),
         ),
       ),
+      h(
+        'p',
+        { class: 'row deeds' },
+        actionButton('Act as user', 'act', () => actAs(view), { prevented: actsAlready() }),
+        actionButton('Require new password', 'passwords', () => requirePassword(view)),
+        actionButton(suspension ? 'Change suspension' : 'Suspend', 'suspensions', () => suspend(view), {
+          class: 'danger',
+        }),
+      ),
     ),
+    suspension && suspended(view),
     h(
       'dl',
       { class: 'facts' },
@@ -83,16 +93,6 @@ function card(view) {
       fact('Open sessions', String(open.length)),
       fact('Passkeys', String(held.passkeys?.length ?? 0)),
       fact('Access keys', String(held.access_keys?.length ?? 0)),
-    ),
-    suspension && suspended(view),
-    h(
-      'p',
-      { class: 'row deeds' },
-      actionButton('Act as user', 'act', () => actAs(view), { prevented: actsAlready() }),
-      actionButton('Require new password', 'passwords', () => requirePassword(view)),
-      actionButton(suspension ? 'Change suspension' : 'Suspend', 'suspensions', () => suspend(view), {
-        class: 'danger',
-      }),
     ),
     !['act', 'passwords', 'suspensions'].every(can) &&
       h('p', { class: 'note' }, 'Your role cannot use the greyed-out actions. Ask an administrator.'),

@@ -44,8 +44,12 @@ export async function accessKeys() {
         { class: 'card', 'aria-labelledby': 'use-heading' },
         h('h2', { id: 'use-heading' }, t`Use a key`),
         h('p', {}, t`Send it as the bearer token of a request. This route accepts it:`),
-        h('pre', { tabindex: 0 }, CURL),
-        copyButton(t`Copy`, CURL, { class: 'small', 'aria-label': t`Copy ${'curl'}` }),
+        h(
+          'div',
+          { class: 'copied' },
+          h('pre', { tabindex: 0 }, CURL),
+          copyButton(t`Copy`, CURL, { class: 'quiet', 'aria-label': t`Copy ${'curl'}` }),
+        ),
         h('p', { class: 'note' }, t`A key cannot manage your account, confirm a change or make another key.`),
       ),
     ];

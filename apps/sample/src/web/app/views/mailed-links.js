@@ -5,9 +5,11 @@ import { textOf } from '../feedback.js';
 import { form } from '../form.js';
 import { nodes, t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
-import { present } from '../router.js';
+import { present, titled } from '../router.js';
 import { changed, latestUser } from '../user.js';
 import { mailboxHint } from './registration.js';
+
+export const NO_LINK = t`This link does not work`;
 
 /** What a view says is one sheet: without a session, the page itself is it. */
 export const sheet = (given) => (auth.session ? [h('section', { class: 'card' }, given)] : given);
@@ -26,16 +28,18 @@ const way = ([href, label], kind = '') => h('a', { class: `button ${kind}`, href
 const linkView = async (path, { text, about, label, keep, send, title, done, again, danger, mails }) => {
   const { token, ...details } = linkOf(path) ?? {};
   if (!token)
-    return sheet(useless(t`This page has only a part of the link, or none. Open it from your email again.`, again));
+    return titled(
+      NO_LINK,
+      sheet(useless(t`This page has only a part of the link, or none. Open it from your email again.`, again)),
+    );
   const work = async () => {
     try {
       await send(token);
     } catch (error) {
       if (error.status !== 422) throw error;
       forgetLink();
-      return present(t`This link does not work`, () =>
-        sheet(useless(Object.values(error.errors).flat()[0] ?? textOf(error), again)),
-      );
+      const why = Object.values(error.errors).flat()[0] ?? textOf(error);
+      return present(NO_LINK, () => sheet(useless(why, again)));
     }
     forgetLink();
     changed();

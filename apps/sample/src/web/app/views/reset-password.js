@@ -4,14 +4,15 @@ import { button, say } from '../feedback.js';
 import { NEW_PASSWORD, form, hiddenUsername } from '../form.js';
 import { nodes, t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
-import { go, present } from '../router.js';
+import { go, present, titled } from '../router.js';
 import { sendResetLink } from './forgot-password.js';
-import { sheet } from './mailed-links.js';
+import { NO_LINK, sheet } from './mailed-links.js';
 
 export function resetPassword() {
   const { token, email } = linkOf('/reset-password') ?? {};
   // The server needs both.
-  if (!token || !email) return again(t`The link is incomplete. Open it in your email again, or get a new one.`);
+  if (!token || !email)
+    return titled(NO_LINK, again(t`The link is incomplete. Open it in your email again, or get a new one.`));
   const work = async ({ password }) => {
     try {
       await auth.resetPassword({ token, email, password });
@@ -20,7 +21,7 @@ export function resetPassword() {
       const [refusal] = error.errors?.email ?? [];
       if (!refusal) throw error;
       forgetLink();
-      return present(t`This link does not work`, () => again(`${refusal} ${t`Your password is not changed.`}`, email));
+      return present(NO_LINK, () => again(`${refusal} ${t`Your password is not changed.`}`, email));
     }
     forgetLink();
     await toSignIn(email);

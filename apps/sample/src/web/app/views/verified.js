@@ -2,7 +2,7 @@ import { auth } from '../auth.js';
 import { h } from '../dom.js';
 import { nodes, t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
-import { present } from '../router.js';
+import { titled } from '../router.js';
 import { changed } from '../user.js';
 import { sheet } from './mailed-links.js';
 
@@ -16,7 +16,7 @@ const REFUSED = {
 
 export async function verified() {
   const { link, verification } = linkOf('/verified') ?? {};
-  if (verification) return present(t`Your email is not confirmed`, () => refused(verification));
+  if (verification) return titled(t`Your email is not confirmed`, refused(verification));
   // With a session, the link also proves that a person has opened it. The address is verified without it, too.
   if (link && auth.session) {
     const { pathname, search } = new URL(link);
