@@ -59,6 +59,17 @@ describeWithBrowser('the page of the sample', () => {
         });
       });
 
+      it('is what a user without another factor signs in again with where the password is not enough', async () => {
+        await tab.goes('Orders');
+        await tab.presses('Order one of everything');
+        await tab.dialog().getByRole('link', { name: 'Use an authenticator app' }).waitFor();
+        expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Sign in with a passkey', 'Not now']);
+        await authenticator.touch(async () => {
+          await tab.answers('Sign in with a passkey');
+          await tab.page.getByRole('status').getByText('Ordered: tea, coffee, cake.').waitFor();
+        });
+      });
+
       it('signs in with autofill, without an identifier or a click', async () => {
         await authenticator.touch(async () => {
           await tab.presses('Sign out');

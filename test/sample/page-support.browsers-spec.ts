@@ -88,7 +88,7 @@ describeWithBrowser('the page of the support', () => {
       for (const text of ['Active', 'Email confirmed', 'Two-factor on'])
         await tab.page.getByText(text).first().waitFor();
       await tab.part('Second factor').getByText('Authenticator app').waitFor();
-      await tab.part('Nothing else').getByText('No passkey, no access key and no trusted device.').waitFor();
+      await tab.part('Also checked').getByText('No passkey, no access key and no trusted device.').waitFor();
       const entries = tab.part('History').locator('tbody tr');
       const shown = await entries.count();
       await tab.part('History').getByText('Two-factor turned on').waitFor();
@@ -154,13 +154,13 @@ describeWithBrowser('the page of the support', () => {
       await tab.does('Sign out all', 'Sign out all');
       await tab.succeeds('All sessions are signed out.');
       expect([await statusWith(one.body.access_token), await statusWith(two.body.access_token)]).toEqual([401, 401]);
-      await tab.part('Nothing else').getByText('No open session.').waitFor();
+      await tab.part('Also checked').getByText('No open session.').waitFor();
       await tab.part('History').getByText('the newest device is lost').waitFor();
     });
 
     it('whose locks it releases', async () => {
       await tab.finds(ada.email);
-      await tab.part('Nothing else').getByText('Nothing is locked, and no failed attempt counts.').waitFor();
+      await tab.part('Also checked').getByText('Nothing is locked, and no failed attempt counts.').waitFor();
       expect(await tab.button('Release').count()).toBe(0);
       await fails(ada.email, 3);
       expect((await signIn()).status).not.toBe(200);
@@ -259,7 +259,7 @@ describeWithBrowser('the page of the support', () => {
       await tab.presses('Stop acting');
       await tab.hears(`You no longer act as ${ada.email}.`);
       await banner.waitFor({ state: 'hidden' });
-      await tab.part('Nothing else').getByText('No open session.').waitFor();
+      await tab.part('Also checked').getByText('No open session.').waitFor();
 
       await tab.presses('Act as user');
       await tab.fills({ Reason: 'ticket 7' });

@@ -28,7 +28,8 @@ let ids = 0;
 /** An id that is unique on the page. */
 export const newId = (what) => `${what}-${++ids}`;
 
-const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+/** A time to the second, with its zone: for what is compared with a log. */
+const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' });
 
 /** A time in the format of the user's language. @param when an argument of `new Date()` */
 export function time(when) {

@@ -176,7 +176,8 @@ export function withPassword(entry, password) {
     input.value = password;
     input.focus();
   };
-  place.after(
+  // Below the place of its error.
+  place.parentElement.append(
     h(
       'p',
       { class: 'hint demo' },

@@ -79,7 +79,9 @@ async function replaceView(title, view) {
   try {
     nodes = await view(mine.signal);
   } catch (error) {
-    nodes = isSilent(error) ? [] : [h('p', { role: 'alert' }, textOf(error)), button(t`Try again`, show)];
+    nodes = isSilent(error)
+      ? []
+      : [h('p', { role: 'alert' }, textOf(error)), h('p', { class: 'row' }, button(t`Try again`, show))];
   }
   // The user went to another view in the meantime.
   if (mine.signal.aborted) return;

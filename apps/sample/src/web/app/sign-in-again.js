@@ -47,9 +47,13 @@ async function signInAgain(reason) {
   const me = await user();
   const needsFactor = reason === 'factor_required';
   const ownsPasskey = await hasPasskey();
-  if (needsFactor && !me.two_factor && !ownsPasskey) return setUpFirst();
+  const canUsePasskey = ownsPasskey && (!needsFactor || config.passkeysVerifyUsers);
+  // A first step alone is not enough without a second one.
+  const canUseOthers = !needsFactor || me.two_factor;
+  if (!canUseOthers && !canUsePasskey) return setUpFirst();
   const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
-  const byProvider = config.providers.length ? await (await import('./views/identities.js')).signingIn() : [];
+  const byProvider =
+    canUseOthers && config.providers.length ? await (await import('./views/identities.js')).signingIn() : [];
   const about = asked(me.email);
   const step = (number) => h('p', { class: 'badge' }, t`Step ${number} of 2`);
   const choice = config.secondsWithoutRemember ? { remember: await isRemembered() } : {};
@@ -81,8 +85,9 @@ async function signInAgain(reason) {
         h('p', {}, QUESTIONS[reason]),
         about,
         isTrusted && h('p', { class: 'note' }, TRUSTED),
-        me.has_password && entry,
-        ownsPasskey && (!needsFactor || config.passkeysVerifyUsers) && button(t`Sign in with a passkey`, byPasskey),
+        me.has_password && canUseOthers && entry,
+        canUsePasskey && button(t`Sign in with a passkey`, byPasskey, { class: !canUseOthers && 'primary' }),
+        !canUseOthers && config.features.twoFactor && way(APP, close),
         ...byProvider.map(([label, work]) => button(label, () => enter(() => work(choice), 'identity'))),
       ].filter(Boolean);
     };
@@ -95,20 +100,19 @@ async function signInAgain(reason) {
   return done === true;
 }
 
+const APP = ['#/two-factor', t`Use an authenticator app`];
+const way = ([href, label], close, look = '') =>
+  h('a', { class: `button ${look}`, href, onclick: () => close() }, label);
+
 /** @returns false: after the set-up, the user sends the request again */
 const setUpFirst = () =>
   openDialog(
     t`You need a second factor`,
     (close) => {
-      const ways = [
-        config.features.twoFactor && ['#/two-factor', t`Use an authenticator app`],
-        hasPasskeys && ['#/passkeys', t`Add passkey`],
-      ].filter(Boolean);
+      const ways = [config.features.twoFactor && APP, hasPasskeys && ['#/passkeys', t`Add passkey`]].filter(Boolean);
       return [
         h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
-        ...ways.map(([href, label], i) =>
-          h('a', { class: i ? 'button' : 'button primary', href, onclick: () => close() }, label),
-        ),
+        ...ways.map((one, i) => way(one, close, i ? '' : 'primary')),
       ];
     },
     t`Not now`,

@@ -26,7 +26,7 @@ export async function account(id, again) {
     open && sessions(view),
     closed && protection(view),
     ...credentials(view),
-    nothing.length > 0 && section('nothing', 'Nothing else', {}, none(nothing.join(' '))),
+    nothing.length > 0 && section('nothing', 'Also checked', {}, none(nothing.join(' '))),
     await history(shown.user, lines),
   ];
 }
@@ -144,7 +144,7 @@ const UNTIL = {
 const suspend = (view) =>
   act(view, {
     title: view.suspension ? 'Change the suspension?' : 'Suspend the account?',
-    text: 'All sessions end at once, and no new one starts. Access keys are refused while it lasts. The user gets a mail.',
+    text: 'All sessions end at once, and no new one starts. Access keys are refused while it lasts. The user gets an email.',
     label: view.suspension ? 'Change suspension' : 'Suspend account',
     ability: 'suspensions',
     path: 'suspend',
@@ -157,7 +157,7 @@ const suspend = (view) =>
 const requirePassword = (view) =>
   act(view, {
     title: 'Require a new password?',
-    text: 'The password stops working and all sessions end. The user gets a link by mail to choose a new one.',
+    text: 'The password stops working and all sessions end. The user gets a link by email to choose a new one.',
     label: 'Require new password',
     ability: 'passwords',
     path: 'require-password',
@@ -174,7 +174,7 @@ function actAs(view) {
   const chosen = (values) => offered.filter((name) => values[name]);
   return act(view, {
     title: 'Act as the user?',
-    text: 'You get an access token of the user, which cannot change the account. The user gets a mail, and sees the session.',
+    text: 'You get an access token of the user, which cannot change the account. The user gets an email, and sees the session.',
     label: 'Act as user',
     ability: 'act',
     path: 'act',

@@ -101,6 +101,7 @@ async function stop() {
 /** What the token may do in this application: see the orders, and order. What it may not do is refused, and the refusal is shown. */
 async function orders() {
   const name = nameOf(current.user);
+  const mayOrder = current.abilities.includes('orders.write');
   const list = h('div', { class: 'orders' });
   const refusal = h('p', { class: 'summary', role: 'alert' });
   const attempt = async (work) => {
@@ -114,7 +115,7 @@ async function orders() {
         ? h(
             'ul',
             {},
-            data.map(({ item, createdAt }) => h('li', {}, item, ', ', ago(createdAt))),
+            data.toReversed().map(({ item, createdAt }) => h('li', {}, item, ', ', ago(createdAt))),
           )
         : h('p', { class: 'muted' }, 'No order.'),
     );
@@ -138,7 +139,7 @@ async function orders() {
       h(
         'p',
         { class: 'row' },
-        button('Order tea', () => attempt(order), { class: 'primary' }),
+        button('Order tea', () => attempt(order), { class: mayOrder && 'primary' }),
       ),
     ],
     'Close',

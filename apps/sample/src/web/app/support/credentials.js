@@ -1,4 +1,4 @@
-import { deviceOf } from '../device-name.js';
+import { deviceOf, distinct } from '../device-name.js';
 import { ago, h } from '../dom.js';
 import { capital } from '../event-name.js';
 import { act, actionButton } from './actions.js';
@@ -12,8 +12,8 @@ const whenUnix = (at) => (at === null ? 'never' : ago(at * 1000));
 const two = ({ two_factor: factor }) => (factor?.enabled ? [{ ...factor, id: undefined }] : []);
 
 /**
- * The parts of the account by their members of `credentials`: heading, columns, what is in a row, and what a removal means. A part
- * without a `name` of its rows can only be seen. Its `verbs` are those of the button and of the toast.
+ * The parts of the account by their members of `credentials`: heading, columns, the name of a row and what else is in it, and what
+ * a removal means. A part without a `text` about it can only be seen. Its `verbs` are those of the button and of the toast.
  */
 const PARTS = [
   {
@@ -22,8 +22,9 @@ const PARTS = [
     member: 'two_factor',
     rows: two,
     columns: ['Factor', 'Since'],
-    row: ({ confirmed_at: at }) => [h('strong', {}, 'Authenticator app'), when(at)],
-    name: () => 'the authenticator app',
+    name: () => 'Authenticator app',
+    row: ({ confirmed_at: at }) => [when(at)],
+    of: () => 'the authenticator app',
     text: 'The recovery codes go with it. The user signs in with the password alone, until a new factor is set up. Be sure who asks.',
     empty: 'no authenticator app',
   },
@@ -33,8 +34,9 @@ const PARTS = [
     member: 'passkeys',
     rows: ({ passkeys = [] }) => passkeys.map((one) => ({ ...one, id: one.credential_id })),
     columns: ['Passkey', 'Last used'],
-    row: ({ name, last_used_at: at }) => [h('strong', {}, name ?? 'Without a name'), whenUnix(at)],
-    name: ({ name }) => `the passkey ${name ?? 'without a name'}`,
+    name: ({ name }) => name ?? 'Without a name',
+    row: ({ last_used_at: at }) => [whenUnix(at)],
+    of: (name) => `the passkey ${name}`,
     verbs: ['Delete', 'Deleted'],
     text: 'It no longer signs in, and the sessions that it has started end.',
     empty: 'no passkey',
@@ -45,13 +47,9 @@ const PARTS = [
     member: 'identities',
     rows: ({ identities = [] }) => identities,
     columns: ['Provider', 'Email there', 'Linked', 'Last used'],
-    row: ({ provider, email, linked_at: since, last_used_at: at }) => [
-      h('strong', {}, provider),
-      email ?? '–',
-      when(since),
-      when(at),
-    ],
-    name: ({ provider }) => `the account at ${provider}`,
+    name: ({ provider }) => provider,
+    row: ({ email, linked_at: since, last_used_at: at }) => [email ?? '–', when(since), when(at)],
+    of: (name) => `the account at ${name}`,
     text: 'The user can no longer sign in with it, and the sessions that it has started end.',
     empty: 'no linked account',
   },
@@ -60,18 +58,19 @@ const PARTS = [
     title: 'Access keys',
     member: 'access_keys',
     rows: ({ access_keys: keys = [] }) => keys,
-    columns: ['Key', 'Scopes', 'Last used', 'Expires'],
-    row: ({ label, abilities, last_used_at: at, expires_at: end }) => [
-      h('strong', {}, label),
+    columns: ['Key', 'Scopes', 'Created', 'Last used', 'Expires'],
+    name: ({ label }) => label,
+    row: ({ abilities, created_at: since, last_used_at: at, expires_at: end }) => [
       h(
         'span',
         { class: 'names' },
         abilities.map((name) => h('code', {}, name)),
       ),
+      when(since),
       when(at),
       end ? ago(end) : 'never',
     ],
-    name: ({ label }) => `the access key ${label}`,
+    of: (name) => `the access key ${name}`,
     verbs: ['Revoke', 'Revoked'],
     text: 'Scripts that use it are refused at once.',
     empty: 'no access key',
@@ -82,12 +81,9 @@ const PARTS = [
     member: 'trusted_devices',
     rows: ({ trusted_devices: devices = [] }) => devices,
     columns: ['Device', 'Trusted', 'Ends'],
-    row: ({ user_agent: agent, created_at: since, expires_at: end }) => [
-      h('strong', {}, deviceOf(agent)),
-      when(since),
-      when(end),
-    ],
-    name: ({ user_agent: agent }) => `the trust in ${deviceOf(agent)}`,
+    name: ({ user_agent: agent }) => deviceOf(agent),
+    row: ({ created_at: since, expires_at: end }) => [when(since), when(end)],
+    of: (name) => `the trust in ${name}`,
     danger: false,
     text: 'The next sign-in on it needs the second factor again.',
     empty: 'no trusted device',
@@ -98,11 +94,8 @@ const PARTS = [
     member: 'known_devices',
     rows: ({ known_devices: devices = [] }) => devices,
     columns: ['Device', 'Last sign-in', 'First sign-in'],
-    row: ({ user_agent: agent, last_seen_at: last, first_seen_at: first }) => [
-      h('strong', {}, deviceOf(agent)),
-      when(last),
-      when(first),
-    ],
+    name: ({ user_agent: agent }) => deviceOf(agent),
+    row: ({ last_seen_at: last, first_seen_at: first }) => [when(last), when(first)],
     empty: 'no known device',
   },
 ];
@@ -126,35 +119,39 @@ export function missing(view) {
 }
 
 function shown(view, part) {
-  const { id, title, name, columns, held } = part;
-  const canRemove = name !== undefined;
+  const { id, title, name, columns, held, text } = part;
+  const names = distinct(held.map(name));
   return section(
     id,
     title,
     {},
     table(
       title,
-      canRemove ? [...columns, ''] : columns,
-      held.map((one) => [...part.row(one), ...(canRemove ? [remover(view, part, one)] : [])]),
+      text ? [...columns, ''] : columns,
+      held.map((one, i) => [
+        h('strong', {}, names[i]),
+        ...part.row(one),
+        ...(text ? [remover(view, part, one, part.of(names[i]))] : []),
+      ]),
     ),
   );
 }
 
-function remover(view, part, one) {
-  const { member: kind, name, text, danger = true, verbs: [verb, past] = ['Remove', 'Removed'] } = part;
+function remover(view, part, one, named) {
+  const { member: kind, text, danger = true, verbs: [verb, past] = ['Remove', 'Removed'] } = part;
   const remove = () =>
     act(view, {
-      title: `${verb} ${name(one)}?`,
+      title: `${verb} ${named}?`,
       text,
       label: verb,
       danger,
       ability: 'credentials',
       path: 'remove-credential',
       bodyOf: (values) => ({ ...values, kind, ...(one.id && { credential: one.id }) }),
-      done: `${past}: ${name(one)}.`,
+      done: `${past}: ${named}.`,
     });
   return actionButton(verb, 'credentials', remove, {
     class: danger ? 'small danger' : 'small',
-    'aria-label': `${verb} ${name(one)}`,
+    'aria-label': `${verb} ${named}`,
   });
 }

@@ -1,5 +1,5 @@
 import { deviceOf } from '../device-name.js';
-import { ago, h } from '../dom.js';
+import { ago, h, time } from '../dom.js';
 import { inWords } from '../event-name.js';
 import { button, say } from '../feedback.js';
 import { badge } from '../items.js';
@@ -26,7 +26,7 @@ const isAction = ({ operation }) => operation === 'auth.operator.acted';
 /** What the line says; and why, in words of the page or of the security log. */
 function textsOf(line) {
   if (isAction(line)) return [ACTIONS[line.reason] ?? inWords(line.reason)];
-  const words = line.reason?.replaceAll('_', ' ');
+  const words = PURPOSES[line.reason] ?? line.reason?.replaceAll('_', ' ');
   const reasons = line.outcome === 'failed' ? [detailOf(line), words] : [detailOf(line) ?? words];
   return [titleOf(line), ...new Set(reasons.filter(Boolean))];
 }
@@ -35,6 +35,9 @@ function textsOf(line) {
 const isSignIn = ({ operation, actor }) =>
   (operation === 'auth.session.started' && actor === 'user') ||
   /^auth\.(login|email_code_login|passkey_login|identity_login|challenge)\.failed$/.test(operation);
+
+/** What failed attempts were about. */
+const PURPOSES = { login: 'sign-in', two_factor: 'second factor', confirm: 'confirmation' };
 
 const COLUMNS = ['When', 'What', 'By', 'From'];
 
@@ -51,7 +54,7 @@ const rowOf = (line, own) => {
   const { at, actor, actor_id: id, text } = line;
   const [title, ...reasons] = textsOf(line);
   return [
-    ago(at),
+    [time(at), h('span', { class: 'muted since' }, ago(at))],
     [
       h('span', { class: `what${isTheft(line) ? ' bad' : ''}` }, title),
       ...(isAction(line) && line.outcome === 'failed' ? [' ', badge('Failed', 'bad')] : []),
