@@ -31,10 +31,13 @@ export const newId = (what) => `${what}-${++ids}`;
 /** A time to the second, with its zone: for what is compared with a log. */
 const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' });
 
+/** For a column of times. */
+export const WITHOUT_ZONE = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+
 /** A time in the format of the user's language. @param when an argument of `new Date()` */
-export function time(when) {
+export function time(when, as = format) {
   const date = new Date(when);
-  return h('time', { datetime: date.toISOString() }, format.format(date));
+  return h('time', { datetime: date.toISOString() }, as.format(date));
 }
 
 const UNITS = { day: 86_400, hour: 3600, minute: 60, second: 1 };

@@ -85,7 +85,7 @@ function card(view) {
       'dl',
       { class: 'facts' },
       view.created_at && fact('Created', ago(view.created_at)),
-      fact('Last sign-in', view.last_sign_in_at ? ago(view.last_sign_in_at) : 'no session is kept'),
+      fact('Last sign-in', view.last_sign_in_at ? ago(view.last_sign_in_at) : 'unknown'),
       fact('Password', view.has_password ? 'set' : 'none'),
       held.two_factor?.enabled &&
         held.recovery_codes !== undefined &&

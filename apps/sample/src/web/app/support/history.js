@@ -1,5 +1,5 @@
 import { deviceOf } from '../device-name.js';
-import { ago, h, time } from '../dom.js';
+import { WITHOUT_ZONE, ago, h, time } from '../dom.js';
 import { inWords } from '../event-name.js';
 import { button, say } from '../feedback.js';
 import { badge } from '../items.js';
@@ -54,7 +54,7 @@ const rowOf = (line, own) => {
   const { at, actor, actor_id: id, text } = line;
   const [title, ...reasons] = textsOf(line);
   return [
-    [time(at), h('span', { class: 'muted since' }, ago(at))],
+    [time(at, WITHOUT_ZONE), h('span', { class: 'since' }, ago(at))],
     [
       h('span', { class: `what${isTheft(line) ? ' bad' : ''}` }, title),
       ...(isAction(line) && line.outcome === 'failed' ? [' ', badge('Failed', 'bad')] : []),
