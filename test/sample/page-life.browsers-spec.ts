@@ -356,6 +356,7 @@ describeWithBrowser('the page of the sample', () => {
       const stopped = tab.page.locator('.orders li.bad');
       await stopped.getByText('Stolen token stopped').waitFor();
       await stopped.getByText('An old refresh token came back').waitFor();
+      expect(await stopped.locator('time').first().innerText()).toMatch(/\d:\d\d:\d\d/);
       expect(await tab.page.locator('.orders').getByText('An old refresh token came back').count()).toBe(1);
     });
   });

@@ -62,7 +62,7 @@ describeWithBrowser('the page of the sample', () => {
       it('is what a user without another factor signs in again with where the password is not enough', async () => {
         await tab.goes('Orders');
         await tab.presses('Order one of everything');
-        await tab.dialog().getByRole('link', { name: 'Use an authenticator app' }).waitFor();
+        await tab.dialog().getByRole('link', { name: 'Set up two-factor' }).waitFor();
         expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Sign in with a passkey', 'Not now']);
         await authenticator.touch(async () => {
           await tab.answers('Sign in with a passkey');

@@ -87,7 +87,7 @@ async function signInAgain(reason) {
         isTrusted && h('p', { class: 'note' }, TRUSTED),
         me.has_password && canUseOthers && entry,
         canUsePasskey && button(t`Sign in with a passkey`, byPasskey, { class: !canUseOthers && 'primary' }),
-        !canUseOthers && config.features.twoFactor && way(APP, close),
+        !canUseOthers && config.features.twoFactor && way(['#/two-factor', t`Set up two-factor`], close),
         ...byProvider.map(([label, work]) => button(label, () => enter(() => work(choice), 'identity'))),
       ].filter(Boolean);
     };
@@ -100,7 +100,6 @@ async function signInAgain(reason) {
   return done === true;
 }
 
-const APP = ['#/two-factor', t`Use an authenticator app`];
 const way = ([href, label], close, look = '') =>
   h('a', { class: `button ${look}`, href, onclick: () => close() }, label);
 
@@ -109,7 +108,10 @@ const setUpFirst = () =>
   openDialog(
     t`You need a second factor`,
     (close) => {
-      const ways = [config.features.twoFactor && APP, hasPasskeys && ['#/passkeys', t`Add passkey`]].filter(Boolean);
+      const ways = [
+        config.features.twoFactor && ['#/two-factor', t`Use an authenticator app`],
+        hasPasskeys && ['#/passkeys', t`Add passkey`],
+      ].filter(Boolean);
       return [
         h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
         ...ways.map((one, i) => way(one, close, i ? '' : 'primary')),

@@ -31,10 +31,19 @@ function textsOf(line) {
   return [titleOf(line), ...new Set(reasons.filter(Boolean))];
 }
 
+const ATTEMPT = /^auth\.(login|email_code_login|passkey_login|identity_login|challenge)\.failed$/;
+
 /** Which lines are attempts of the user to sign in. */
 const isSignIn = ({ operation, actor }) =>
-  (operation === 'auth.session.started' && actor === 'user') ||
-  /^auth\.(login|email_code_login|passkey_login|identity_login|challenge)\.failed$/.test(operation);
+  (operation === 'auth.session.started' && actor === 'user') || ATTEMPT.test(operation);
+
+/** Who did it. Nobody knows who sent what was refused. */
+function actorOf(line) {
+  const { operation, actor } = line;
+  if (isTheft(line)) return ACTORS.system;
+  if (ATTEMPT.test(operation) || /^auth\.(refresh\.failed|bound_token\.refused)$/.test(operation)) return 'Unknown';
+  return ACTORS[actor] ?? actor;
+}
 
 /** What failed attempts were about. */
 const PURPOSES = { login: 'sign-in', two_factor: 'second factor', confirm: 'confirmation' };
@@ -63,10 +72,7 @@ const rowOf = (line, own) => {
     ],
     actor === 'operator' && id === own
       ? 'You'
-      : [
-          isTheft(line) ? ACTORS.system : (ACTORS[actor] ?? actor),
-          ...(id ? [' ', h('code', { title: id }, id.slice(0, 8))] : []),
-        ],
+      : [actorOf(line), ...(id ? [' ', h('code', { title: id }, id.slice(0, 8))] : [])],
     from(line),
   ];
 };

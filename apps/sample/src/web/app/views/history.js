@@ -1,7 +1,7 @@
 import { auth } from '../auth.js';
 import { badge } from '../items.js';
 import { deviceOf } from '../device-name.js';
-import { ago, h } from '../dom.js';
+import { WITHOUT_ZONE, ago, h, time } from '../dom.js';
 import { capital } from '../event-name.js';
 import { button } from '../feedback.js';
 import { t } from '../language.js';
@@ -32,7 +32,7 @@ const row = (line, times) =>
           .map((part) => h('span', {}, capital(part))),
       ),
     ),
-    ago(line.at),
+    h('p', { class: 'when' }, time(line.at, WITHOUT_ZONE), ago(line.at)),
   );
 
 /** What happened to the account, newest first, as the server keeps it. */
