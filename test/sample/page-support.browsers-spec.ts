@@ -92,7 +92,7 @@ describeWithBrowser('the page of the support', () => {
       const entries = tab.part('History').locator('tbody tr');
       const shown = await entries.count();
       await tab.part('History').getByText('Two-factor turned on').waitFor();
-      // Whoever knew the password may have sent it.
+      // The server does not know who sent a refused request.
       await tab.part('History').locator('tr', { hasText: 'Sign-in refused' }).getByText('Unknown').first().waitFor();
       await visit.sql(
         `INSERT INTO svc_audit SELECT (jsonb_populate_record(line, jsonb_build_object('id', gen_random_uuid(), 'at', line.at - n * interval '1 day'))).*

@@ -157,7 +157,7 @@ describe('users in a table of Drizzle', () => {
     expect(rows).toEqual([{ role: 'reader' }]);
   });
 
-  it('counts a user as new whom a Date in the moment of the mark has dated', async () => {
+  it('counts a user as new that was dated with a Date in the millisecond of the mark', async () => {
     const users = peopleOf(database) as UserProvider;
     const mark = await users.currentMark!();
     const id = await added('dated@example.com');

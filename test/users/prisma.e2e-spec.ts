@@ -221,7 +221,7 @@ describe('users of a client of Prisma', () => {
   });
 
   it.each(['dated', 'local'])(
-    'counts a user as new whom a Date in the moment of the mark has dated: %s',
+    'counts a user as new that was dated with a Date in the millisecond of the mark: %s',
     async (table) => {
       const utc = new Pool({ connectionString: empty.url, options: '-c TimeZone=UTC', max: 1 });
       try {

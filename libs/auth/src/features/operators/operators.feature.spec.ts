@@ -20,7 +20,7 @@ describe('the guard of operators', () => {
 
   it.each<[string, AuthModuleOptions, string]>([
     [
-      'every guard, with the option for all guards',
+      'every guard, where the feature is on for all guards',
       { features: { operators: true }, guards: { admin: {} } },
       off('api', 'admin'),
     ],
@@ -35,7 +35,7 @@ describe('the guard of operators', () => {
       own('guards.admin.operators.users'),
     ],
     [
-      'the guard of its own users, with the option for all guards',
+      'the guard of its own users, where operators.users is set for all guards',
       { operators: { users: 'admin' }, guards: { admin: { features: { operators: true } } } },
       own('operators.users'),
     ],

@@ -209,7 +209,7 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     await (manager ? imitateIn(manager) : this.table.execute(IMITATION));
   }
 
-  // In whole milliseconds, as a Date: the host may have dated the user by one, which cuts off what is below them.
+  // In whole milliseconds: the host may have dated the user with a Date, which has no microseconds.
   override async currentMark(): Promise<string> {
     const [row] = await this.table.execute(markIn('MS'));
     return row!.mark as string;

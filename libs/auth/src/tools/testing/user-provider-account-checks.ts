@@ -39,14 +39,14 @@ const newAccount = (kit: ContractKit) => ({
   name: 'Grace Hopper',
 });
 
-/** A mark after the user: columns may store times in units in which both are made. */
+/** A mark that is later than the user, also where the column stores whole seconds. Waits two seconds at most. */
 async function markAfter(users: UserProvider, id: string): Promise<string> {
   const end = performance.now() + 2000;
-  let mark = await users.currentMark!();
-  while (performance.now() < end && (await users.wasCreatedSince!(id, mark))) {
+  let mark: string;
+  do {
     await sleep(1);
     mark = await users.currentMark!();
-  }
+  } while (performance.now() < end && (await users.wasCreatedSince!(id, mark)));
   return mark;
 }
 

@@ -5,7 +5,7 @@ import { copyButton } from '../feedback.js';
 import { act, actionButton } from './actions.js';
 import { actingSession, actsAlready, begin } from './acting.js';
 import { credentials, missing } from './credentials.js';
-import { history, newest } from './history.js';
+import { PURPOSES, history, newest } from './history.js';
 import { can, config, nameOf, operators } from './session.js';
 import { none, section, table } from './table.js';
 
@@ -253,13 +253,6 @@ function sessions(view) {
     table('Sessions', ['Device', 'Last used', 'Signed in', 'IP address', 'Ends', ''], open.map(row)),
   );
 }
-
-/** What a counter of failures is about. */
-const PURPOSES = {
-  login: 'Sign-in with the password',
-  two_factor: 'Second factor',
-  confirm: 'Confirmation',
-};
 
 /** What a limit in a period counts. */
 const LIMITS = {

@@ -26,7 +26,7 @@ const isAction = ({ operation }) => operation === 'auth.operator.acted';
 /** What the line says; and why, in words of the page or of the security log. */
 function textsOf(line) {
   if (isAction(line)) return [ACTIONS[line.reason] ?? inWords(line.reason)];
-  const words = PURPOSES[line.reason] ?? line.reason?.replaceAll('_', ' ');
+  const words = PURPOSES[line.reason]?.toLowerCase() ?? line.reason?.replaceAll('_', ' ');
   const reasons = line.outcome === 'failed' ? [detailOf(line), words] : [detailOf(line) ?? words];
   return [titleOf(line), ...new Set(reasons.filter(Boolean))];
 }
@@ -46,7 +46,11 @@ function actorOf(line) {
 }
 
 /** What failed attempts were about. */
-const PURPOSES = { login: 'sign-in', two_factor: 'second factor', confirm: 'confirmation' };
+export const PURPOSES = {
+  login: 'Sign-in with the password',
+  two_factor: 'Second factor',
+  confirm: 'Confirmation',
+};
 
 const COLUMNS = ['When', 'What', 'By', 'From'];
 
