@@ -372,7 +372,9 @@ describe('the lines of sessions', () => {
     await t.refresh(first).expect(200);
     t.clock.advance(600);
     await t.refresh(first).expect(401);
-    const lines = await t.database.getRepository(AuditLine).find({ order: { id: 'DESC' }, take: 2 });
+    await t.calm();
+    const [refusal, ...lines] = await t.database.getRepository(AuditLine).find({ order: { id: 'DESC' }, take: 3 });
+    expect(told([refusal] as never[])).toEqual(['refresh.failed: reused_token']);
     expect(told(lines as never[]).toSorted()).toEqual(['refresh_token.reused', 'session.ended: reuse']);
     expect(new Set(lines.map(({ sessionId }) => sessionId)).size).toBe(1);
   });

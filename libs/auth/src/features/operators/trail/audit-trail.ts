@@ -153,8 +153,9 @@ export class AuditTrail implements OnModuleInit, OnModuleDestroy {
   }
 
   private async write(waiting: readonly WaitingLine[]): Promise<void> {
-    const [now, read] = [await this.store.now(), performance.now()];
-    const lines = waiting.map((one) => (one.line ??= this.store.line(one.entry, now - (read - one.since) / 1000)));
+    // Before the time of PostgreSQL is read: a line is never dated before what led to it.
+    const [sent, now] = [performance.now(), await this.store.now()];
+    const lines = waiting.map((one) => (one.line ??= this.store.line(one.entry, now - (sent - one.since) / 1000)));
     this.forgetDeleted(await this.store.insert(this.database.query, lines));
   }
 }
