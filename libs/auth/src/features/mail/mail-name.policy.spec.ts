@@ -81,4 +81,4 @@ describe('the name of a user in a mail', () => {
 
 /** Whether a name has nothing that a mail program makes a link of, and is accepted again. */
 const isHarmless = (name: string | null): boolean =>
-  name === null || (!/[\r\n\u2028\u2029@:/<>{}]|\.[^\s.]{2}/.test(name) && nameInMail(name) === name);
+  name === null || (!/[\r\n\u2028\u2029@:/<>{}]|\.[^\s.]{2}/u.test(name) && nameInMail(name) === name);
