@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/hosts/app';
-import { randomAddress } from '../support/hosts/rate-limited-host';
+import { newAddress } from '../support/hosts/rate-limited-host';
 import { UNLIMITED } from '../support/hosts/host.module';
 import { PASSWORD } from '../support/hosts/user-entities';
 import {
@@ -41,7 +41,7 @@ describeWithRedis('two processes that receive guesses in parallel', () => {
   });
   beforeEach(async () => {
     seenBefore = await totalCounts(nodes);
-    address = randomAddress();
+    address = newAddress();
   });
   afterAll(() => nodes.forEach((process) => process.stop()));
 
@@ -106,7 +106,7 @@ describeWithRedis('two processes that receive guesses in parallel', () => {
     async () => {
       for (let round = 0; round < rounds(1); round++) {
         const email = await person();
-        address = randomAddress();
+        address = newAddress();
         expect(countOf(await guess(email, 200))).toEqual({ 422: 5, 429: 195 });
         expect((await seen()).verified).toBe(5);
         expect((await login(email, PASSWORD)).status).toBe(429);
@@ -132,13 +132,13 @@ describeWithRedis('two processes that receive guesses in parallel', () => {
       const email = await person();
       for (let round = 0; round < rounds(1); round++) {
         // The limit of an address counts failures even after a success: 12 of 30.
-        address = randomAddress();
+        address = newAddress();
         for (let time = 0; time < 3; time++) {
           expect(countOf(await guess(email, 4))).toEqual({ 422: 4 });
           expect((await login(email, PASSWORD, time)).status).toBe(200);
         }
       }
-      address = randomAddress();
+      address = newAddress();
       const right = await Promise.all(Array.from({ length: 30 }, (_, i) => login(email, PASSWORD, i)));
       expect(countOf(right)).toEqual({ 200: 30 });
     },

@@ -9,7 +9,7 @@ import { AccessTokenGuard, type AuthModuleOptions, Authenticated, Public, Securi
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { TestApp } from '../support/hosts/app';
-import { randomAddress } from '../support/hosts/rate-limited-host';
+import { newAddress } from '../support/hosts/rate-limited-host';
 import { textWith } from '../support/clients/raw-headers';
 import { NotesResolver, gateOptions } from '../support/hosts/notes.resolver';
 import { ADA, PASSWORD } from '../support/hosts/user-entities';
@@ -150,7 +150,7 @@ describe.each([
   });
 
   it('is rate-limited by the client`s address, and per call instead of per request', async () => {
-    const client = { 'X-Forwarded-For': randomAddress() };
+    const client = { 'X-Forwarded-For': newAddress() };
     const { data, errors } = await ask(t, '{ a: limited b: limited c: limited }', undefined, client);
     expect(errors).toHaveLength(1);
     expect(errors![0]!.extensions).toMatchObject({
@@ -160,7 +160,7 @@ describe.each([
     });
     expect(Object.values(data ?? {}).filter(Boolean).length).toBeLessThan(3);
     expect((await ask(t, '{ limited }', undefined, client)).errors).toHaveLength(1);
-    const other = { 'X-Forwarded-For': randomAddress() };
+    const other = { 'X-Forwarded-For': newAddress() };
     expect((await ask(t, '{ limited }', undefined, other)).data).toEqual({ limited: 'in' });
   });
 

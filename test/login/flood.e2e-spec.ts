@@ -1,6 +1,6 @@
 import { type AuthModuleOptions, PasswordHasher } from '@svc/auth';
 import type { TestApp } from '../support/hosts/app';
-import { randomAddress, startRateLimited } from '../support/hosts/rate-limited-host';
+import { newAddress, startRateLimited } from '../support/hosts/rate-limited-host';
 import { eventually } from '../support/runtime/eventually';
 import { UNLIMITED } from '../support/hosts/host.module';
 import { PASSWORD } from '../support/hosts/user-entities';
@@ -62,7 +62,7 @@ describe('a flood of wrong logins', () => {
       });
   it('from few addresses waits behind a client from another address, and is bounded', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
-    const addresses = [randomAddress(), randomAddress(), randomAddress()];
+    const addresses = [newAddress(), newAddress(), newAddress()];
     for (const from of addresses) await login(from, 'unknown@example.com');
     hashes.passwords.splice(0);
     hashes.holds = true;
@@ -71,7 +71,7 @@ describe('a flood of wrong logins', () => {
       login(addresses[i % 3]!, i % 2 ? `unknown-${i}@example.com` : 'ada@example.com'),
     );
     await isRefused(50);
-    const ada = login(randomAddress(), 'ada@example.com', PASSWORD);
+    const ada = login(newAddress(), 'ada@example.com', PASSWORD);
     // Her login replaces one of the waiting ones.
     await isRefused(51);
     hashes.letGo();
@@ -91,11 +91,11 @@ describe('a flood of wrong logins', () => {
   it('is refused before the database is asked, once the queue is full', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     hashes.holds = true;
-    const flood = Array.from({ length: 11 }, () => login(randomAddress(), 'unknown@example.com'));
+    const flood = Array.from({ length: 11 }, () => login(newAddress(), 'unknown@example.com'));
     await isRefused(1);
     const statements = await requestStatements(t);
     // It has no higher priority than the waiting logins: the same address and the same account.
-    expect((await login(randomAddress(), 'unknown@example.com')).status).toBe(503);
+    expect((await login(newAddress(), 'unknown@example.com')).status).toBe(503);
     expect(statements).not.toHaveBeenCalled();
     hashes.letGo();
     await Promise.all(flood);
@@ -105,24 +105,24 @@ describe('a flood of wrong logins', () => {
     const hashing = { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 0 };
     const hashes = await start({ rateLimits: UNLIMITED, hashing });
     hashes.holds = true;
-    const first = login(randomAddress(), 'ada@example.com', PASSWORD);
+    const first = login(newAddress(), 'ada@example.com', PASSWORD);
     await eventually(async () => hashes.running === 1);
     for (const name of ['ada', 'unknown', 'ada', 'unknown']) {
-      const { status, headers, body } = await login(randomAddress(), `${name}@example.com`, PASSWORD);
+      const { status, headers, body } = await login(newAddress(), `${name}@example.com`, PASSWORD);
       expect({ status, body }).toEqual({ status: 503, body: BUSY });
       expect(headers['retry-after']).toBe('2');
     }
     hashes.letGo();
     expect((await first).status).toBe(200);
-    expect((await login(randomAddress(), 'ada@example.com', PASSWORD)).status).toBe(200);
-    expect((await login(randomAddress(), 'unknown@example.com', PASSWORD)).status).toBe(422);
+    expect((await login(newAddress(), 'ada@example.com', PASSWORD)).status).toBe(200);
+    expect((await login(newAddress(), 'unknown@example.com', PASSWORD)).status).toBe(422);
   });
 
   it('does not affect requests without a hash', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     const { access_token: token } = await t.session();
     hashes.holds = true;
-    const flood = Array.from({ length: 30 }, () => login(randomAddress(), 'unknown@example.com'));
+    const flood = Array.from({ length: 30 }, () => login(newAddress(), 'unknown@example.com'));
     await isRefused(20);
     await t.get('/private', token).expect(200);
     hashes.letGo();
@@ -131,7 +131,7 @@ describe('a flood of wrong logins', () => {
 
   it('from one address is rate-limited before any hash', async () => {
     const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
-    const from = randomAddress();
+    const from = newAddress();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => login(from, `unknown-${i}@example.com`)));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(30);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(70);
@@ -140,7 +140,7 @@ describe('a flood of wrong logins', () => {
 
   it('on one account is rate-limited before any hash, from any number of addresses', async () => {
     const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
-    const answers = await Promise.all(Array.from({ length: 60 }, () => login(randomAddress(), 'ada@example.com')));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => login(newAddress(), 'ada@example.com')));
     expect(hashes.passwords).toHaveLength(20);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([422, 429]));
   });
@@ -151,12 +151,12 @@ describe('a flood of wrong logins', () => {
       hashing: { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 50, maxWaitMs: 100 },
     });
     hashes.holds = true;
-    const first = login(randomAddress(), 'unknown@example.com');
+    const first = login(newAddress(), 'unknown@example.com');
     await eventually(async () => hashes.running === 1);
-    const late = await Promise.all(Array.from({ length: 19 }, () => login(randomAddress(), 'ada@example.com')));
+    const late = await Promise.all(Array.from({ length: 19 }, () => login(newAddress(), 'ada@example.com')));
     expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));
     hashes.letGo();
     expect((await first).status).toBe(422);
-    expect((await login(randomAddress(), 'ada@example.com', PASSWORD)).status).toBe(200);
+    expect((await login(newAddress(), 'ada@example.com', PASSWORD)).status).toBe(200);
   });
 });

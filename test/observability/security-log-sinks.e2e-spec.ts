@@ -2,7 +2,7 @@ import { type LoggerService } from '@nestjs/common';
 import { PasswordHasher } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/hosts/app';
 import { hasherBusy } from '../support/faults/hasher-busy';
-import { randomAddress, startRateLimited } from '../support/hosts/rate-limited-host';
+import { newAddress, startRateLimited } from '../support/hosts/rate-limited-host';
 import { PASSWORD } from '../support/hosts/user-entities';
 import { SecurityLines } from '../support/views/security-lines';
 
@@ -91,7 +91,7 @@ describe('the security log', () => {
     const log = new SecurityLines();
     const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 3 } });
     const [own, victim] = [await t.person('eve@example.com'), await t.person('ada@example.com')];
-    const login = (email: string) => t.login(email).set('X-Forwarded-For', randomAddress()).expect(200);
+    const login = (email: string) => t.login(email).set('X-Forwarded-For', newAddress()).expect(200);
     for (let i = 0; i < 5; i++) await login('eve@example.com');
     for (let i = 0; i < 2; i++) await login('ada@example.com');
     await t.stop();
@@ -109,8 +109,8 @@ describe('the security log', () => {
     for (const email of ['eve@example.com', 'ada@example.com']) await t.person(email);
     const reuse = async (userId: number): Promise<unknown> => {
       const { accessToken, refreshToken } = await t.auth.startSession(userId);
-      await t.refresh(refreshToken).set('X-Forwarded-For', randomAddress()).expect(200);
-      await t.refresh(refreshToken).set('X-Forwarded-For', randomAddress()).expect(401);
+      await t.refresh(refreshToken).set('X-Forwarded-For', newAddress()).expect(200);
+      await t.refresh(refreshToken).set('X-Forwarded-For', newAddress()).expect(401);
       return claimsOf(accessToken).fid;
     };
     for (let i = 0; i < 5; i++) await reuse(1);
@@ -123,7 +123,7 @@ describe('the security log', () => {
     const log = new SecurityLines();
     const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 5 } });
     const guess = () =>
-      t.http.post('/auth/login').set('X-Forwarded-For', randomAddress()).send({ email: 'unknown@example.com' });
+      t.http.post('/auth/login').set('X-Forwarded-For', newAddress()).send({ email: 'unknown@example.com' });
     for (let i = 0; i < 30; i++) await guess();
     await t.get('/private').expect(401);
     const failed = () => log.lines.filter(({ reason }) => reason === 'unknown_user');

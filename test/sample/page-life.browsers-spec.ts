@@ -198,14 +198,18 @@ describeWithBrowser('the page of the sample', () => {
   ])('draws what happens quickly, on %s', (_, width) => {
     visit.forTests({ SVC_GRACE: '600' });
 
-    /** The left and right edges of what a selector finds in the drawing, and its top and bottom. */
-    const boxesOf = (tab: Tab, selector: string) =>
-      // In one step: the clock replaces the drawing.
-      tab.page.evaluate<Record<'left' | 'right' | 'top' | 'bottom', number>[]>(
-        `[...document.querySelectorAll('svg.life ${selector}')].map((element) => {
-          const { left, right, top, bottom } = element.getBoundingClientRect();
-          return { left, right, top, bottom };
-        })`,
+    type Boxes = Record<'left' | 'right' | 'top' | 'bottom', number>[];
+
+    /** The edges of what selectors find in the drawing. In one step: the clock replaces the drawing. */
+    const boxesOf = <Name extends string>(tab: Tab, selectors: Record<Name, string>) =>
+      tab.page.evaluate<Record<Name, Boxes>>(
+        `Object.fromEntries(Object.entries(${JSON.stringify(selectors)}).map(([name, selector]) => [
+          name,
+          [...document.querySelectorAll('svg.life ' + selector)].map((element) => {
+            const { left, right, top, bottom } = element.getBoundingClientRect();
+            return { left, right, top, bottom };
+          }),
+        ]))`,
       );
 
     it('to scale, with one mark for what has no place beside another, and no line through a text', async () => {
@@ -228,13 +232,15 @@ describeWithBrowser('the page of the sample', () => {
       await tab.lives('Replayed in time');
       expect(await tab.lived()).toEqual(['Signed in', 'Renewed', 'Replayed in time']);
       const drawn = async () => ({
-        marks: await boxesOf(tab, '.mark path'),
-        now: await boxesOf(tab, '.now'),
-        texts: await boxesOf(tab, 'text'),
-        tokens: await boxesOf(tab, ':is(.past, .token)[height="16"]'),
+        ...(await boxesOf(tab, {
+          marks: '.mark path',
+          now: '.now',
+          texts: 'text',
+          tokens: ':is(.past, .token)[height="16"]',
+          grace: '.grace',
+          ahead: '.ahead',
+        })),
         numbers: await tab.page.locator('svg.life .number').allTextContents(),
-        grace: await boxesOf(tab, '.grace'),
-        ahead: await boxesOf(tab, '.ahead'),
         edge: (await tab.page.locator('.picture').boundingBox())!.x,
       });
       for (const seconds of [5, 20, 100]) {
@@ -303,8 +309,9 @@ describeWithBrowser('the page of the sample', () => {
       const tab = await visit.tab(person);
       await demo(tab);
       await person.clock.fastForward(10_000);
-      const [[session], [lane]] = [await boxesOf(tab, '.session'), await boxesOf(tab, '.track')];
-      expect((session!.right - session!.left) / (lane!.right - lane!.left)).toBeGreaterThan(0.4);
+      const { sessions, lanes } = await boxesOf(tab, { sessions: '.session', lanes: '.track' });
+      const [session, lane] = [sessions[0]!, lanes[0]!];
+      expect((session.right - session.left) / (lane.right - lane.left)).toBeGreaterThan(0.4);
     });
   });
 

@@ -26,7 +26,7 @@ import { ROOT } from '../docs/blocks';
 import { forge } from '../support/clients/forge';
 import { member, membersForFile } from '../support/hosts/members';
 import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
-import { randomAddress, rateLimitedForFile } from '../support/hosts/rate-limited-host';
+import { newAddress, rateLimitedForFile } from '../support/hosts/rate-limited-host';
 import { SecurityLines } from '../support/views/security-lines';
 import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
@@ -366,7 +366,7 @@ describe('the rate limit of a server call', () => {
   const t = rateLimitedForFile({ rateLimits: { login: { ipMaxAttempts: 3, maxAttempts: 2 } } });
 
   it('is that of its route: attempts of both are counted together, by the address of the client', async () => {
-    const ip = randomAddress();
+    const ip = newAddress();
     const attempt = (address: string, identifier = 'unknown@example.com') =>
       outcome(t.app.get(LoginFlow).attempt({ identifier, password: 'wrong' }, { ip: address }));
     expect(await attempt(ip)).toMatchObject({ code: 'wrong_credentials' });
@@ -377,7 +377,7 @@ describe('the rate limit of a server call', () => {
       headers: { 'Retry-After': expect.any(String) },
     });
     await t.login('other@example.com').set('X-Forwarded-For', ip).expect(429);
-    const elsewhere = randomAddress();
+    const elsewhere = newAddress();
     const body = { email: 'fourth@example.com', password: 'wrong' };
     await t.http.post('/auth/login').set('X-Forwarded-For', elsewhere).send(body).expect(422);
     expect(await attempt(elsewhere, 'fourth@example.com')).toMatchObject({ code: 'wrong_credentials' });
@@ -385,7 +385,7 @@ describe('the rate limit of a server call', () => {
   });
 
   it('applies to concurrent calls', async () => {
-    const ip = randomAddress();
+    const ip = newAddress();
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         outcome(t.auth.login.attempt({ identifier: `user-${i}@example.com`, password: 'wrong' }, { ip })),

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/hosts/adapter';
-import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/hosts/rate-limited-host';
+import { rateLimitedForFile, newAddress, startRateLimited } from '../support/hosts/rate-limited-host';
 import { createDatabase } from '../support/stores/database';
 import { HostController, HostModule, hostOptions } from '../support/hosts/host.module';
 import { RedisServer } from '../support/stores/redis';
@@ -109,7 +109,7 @@ describe('limiters of the host', () => {
   });
 
   const get = (path: string, from: string) => t.http.get(path).set('X-Forwarded-For', from);
-  const post = (path: string, token: string, from = randomAddress()) =>
+  const post = (path: string, token: string, from = newAddress()) =>
     t.http.post(path).set('X-Forwarded-For', from).set('Authorization', `Bearer ${token}`);
 
   // This test is the first, because Passport has one registry per process and every further application replaces its strategies.
@@ -120,7 +120,7 @@ describe('limiters of the host', () => {
   });
 
   it('replace the limiters of the library by name, also those of extra guards', async () => {
-    const from = randomAddress();
+    const from = newAddress();
     for (let i = 0; i < 40; i++)
       await t.http
         .post('/auth/login')
@@ -133,7 +133,7 @@ describe('limiters of the host', () => {
   });
 
   it('apply to routes of the host, by controller and by handler together', async () => {
-    const from = randomAddress();
+    const from = newAddress();
     const { headers } = await get('/limited/once', from).expect(200);
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
     // The limiter of the handler refuses first, so that of the controller does not count the request.
@@ -213,11 +213,11 @@ describe('limiters of the host that replace svc-login', () => {
 
   it.each([[''], [['a', 'b']], [undefined], [7], [{}]])('that return the key %j count the client', async (key) => {
     rule = { key, ...once };
-    const from = randomAddress();
+    const from = newAddress();
     const login = (client: string) => t.http.post('/auth/login').set('X-Forwarded-For', client).send({ email: 7 });
     await login(from).expect(422);
     await login(from).expect(429);
-    await login(randomAddress()).expect(422);
+    await login(newAddress()).expect(422);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { Lockout, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/a
 import * as fc from 'fast-check';
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/hosts/rate-limited-host';
+import { rateLimitedForFile, newAddress, startRateLimited } from '../support/hosts/rate-limited-host';
 import { rounds } from '../support/runtime/rounds';
 import { member, memberOptions, Mailbox } from '../support/hosts/members';
 import { PASSWORD } from '../support/hosts/user-entities';
@@ -29,7 +29,7 @@ describe('the limit of POST /login', () => {
 
   it('admits 30 attempts per address, whatever their outcome, and returns the remaining number', async () => {
     const began = performance.now();
-    const from = randomAddress();
+    const from = newAddress();
     const outcomes: Response[] = [];
     for (let i = 0; i < 10; i++) outcomes.push(await login(from, randomLogin()));
     for (let i = 0; i < 10; i++) outcomes.push(await login(from, { email: [['x']], password: { a: 1 } }));
@@ -53,11 +53,11 @@ describe('the limit of POST /login', () => {
     const at = Number(refused.headers['x-ratelimit-reset']) - seconds;
     expect(at).toBeGreaterThanOrEqual(now - sinceSeconds(began));
     expect(at).toBeLessThanOrEqual(now + 1);
-    await login(randomAddress(), { email: ADA, password: PASSWORD }).expect(200);
+    await login(newAddress(), { email: ADA, password: PASSWORD }).expect(200);
   });
 
   it('counts an IPv6 network as one client, and all spellings of an IPv4 address as one client', async () => {
-    const [net, four] = [network(), randomAddress()];
+    const [net, four] = [network(), newAddress()];
     expect(await statuses(30, (i) => `${net}:${i}::${i}`, randomLogin())).toEqual([422, 429]);
     await login(`${net}:ffff::1`, randomLogin()).expect(429);
     await login(`${network()}::1`, randomLogin()).expect(422);
@@ -72,21 +72,21 @@ describe('the limit of POST /login', () => {
       [`client-${i}`, `203.0.113.${i}:443`, `[2001:db8:${i}::1]`, `203.0.113.0${i}`, `unknown${i}`][i % 5]!;
     for (let i = 0; i < 30; i++) await login(texts(i), randomLogin()).expect(422);
     await login('another', randomLogin()).expect(429);
-    await login(randomAddress(), randomLogin()).expect(422);
+    await login(newAddress(), randomLogin()).expect(422);
     const zoned = network();
     for (let i = 0; i < 30; i++) await login(`${zoned}::1%${i}`, randomLogin()).expect(422);
     await login(`${zoned}::1`, randomLogin()).expect(429);
   });
 
   it('is counted for each guard separately', async () => {
-    const from = randomAddress();
+    const from = newAddress();
     for (let i = 0; i < 31; i++) await login(from, randomLogin());
     await login(from, randomLogin()).expect(429);
     await login(from, randomLogin(), '/admin/auth').expect(422);
   });
 
   it('refuses before the body is validated', async () => {
-    const from = randomAddress();
+    const from = newAddress();
     for (let i = 0; i < 30; i++) await login(from, { email: 7 }).expect(422);
     await login(from, { email: 7 }).expect(429);
   });
@@ -96,7 +96,7 @@ describe('the limit of POST /refresh', () => {
   const t = rateLimitedForFile({ rateLimits: {} });
 
   it('admits 30 attempts per address', async () => {
-    const from = randomAddress();
+    const from = newAddress();
     const refresh = () => t.http.post('/auth/refresh').set('X-Forwarded-For', from).send({ refresh_token: 'x' });
     for (let i = 0; i < 30; i++) await refresh().expect(401);
     await refresh().expect(429);
@@ -132,16 +132,16 @@ describe('hooks.rateLimitKey', () => {
     const t = await startRateLimited({ rateLimits: { login: { ipMaxAttempts: 1 } }, hooks: { rateLimitKey } });
     const login = (from: string, device: string, path = '/auth') =>
       t.http.post(`${path}/login`).set('X-Forwarded-For', from).set('Device', device).send({});
-    await login(randomAddress(), 'a').expect(422);
-    await login(randomAddress(), 'a').expect(429);
-    await login(randomAddress(), 'b').expect(422);
-    await login(randomAddress(), 'a', '/admin/auth').expect(422);
-    await login(randomAddress(), 'a', '/admin/auth').expect(429);
+    await login(newAddress(), 'a').expect(422);
+    await login(newAddress(), 'a').expect(429);
+    await login(newAddress(), 'b').expect(422);
+    await login(newAddress(), 'a', '/admin/auth').expect(422);
+    await login(newAddress(), 'a', '/admin/auth').expect(429);
 
-    const from = randomAddress();
+    const from = newAddress();
     await login(from, 'throws').expect(422);
     await login(from, '').expect(429);
-    await login(randomAddress(), '').expect(422);
+    await login(newAddress(), '').expect(422);
     await t.stop();
   });
 });
@@ -165,7 +165,7 @@ describe('the limit on failed logins', () => {
 
   it('refuses the sixth attempt for an account from one address, also with the right password, with a reason', async () => {
     const began = performance.now();
-    const from = randomAddress();
+    const from = newAddress();
     const events = t.recorded(Lockout);
     await fail(5, () => from);
     expect(events).toEqual([]);
@@ -180,11 +180,11 @@ describe('the limit on failed logins', () => {
     expect(events).toHaveLength(1);
     expect((events[0]!.request as { body: object }).body).toEqual({ email, password: PASSWORD });
 
-    await login(PASSWORD, randomAddress()).expect(200);
+    await login(PASSWORD, newAddress()).expect(200);
   });
 
   it('counts failures only, and a success resets the count', async () => {
-    const from = randomAddress();
+    const from = newAddress();
     for (let i = 0; i < 8; i++) await login(PASSWORD, from).expect(200);
     for (let round = 0; round < 3; round++) {
       await fail(4, () => from);
@@ -195,18 +195,18 @@ describe('the limit on failed logins', () => {
   });
 
   it('refuses attempts for an account after twenty failures from any addresses', async () => {
-    await fail(20, randomAddress);
-    await login(PASSWORD, randomAddress()).expect(429);
-    await login('wrong', randomAddress(), `${randomUUID()}@example.com`).expect(422);
+    await fail(20, newAddress);
+    await login(PASSWORD, newAddress()).expect(429);
+    await login('wrong', newAddress(), `${randomUUID()}@example.com`).expect(422);
   });
 
   it('returns the longer wait of both limits', async () => {
     const host = await startRateLimited(FAILURES_ONLY, { redisUrl: '' });
     await host.person(email);
     host.clock.stop();
-    const from = randomAddress();
+    const from = newAddress();
     const attempt = (password: string, address: string) => login(password, address, email, host);
-    for (let i = 0; i < 15; i++) await attempt('wrong', randomAddress()).expect(422);
+    for (let i = 0; i < 15; i++) await attempt('wrong', newAddress()).expect(422);
     host.clock.advance(30);
     for (let i = 0; i < 5; i++) await attempt('wrong', from).expect(422);
     // The window of the account ends in 30 seconds, that of the address in 60.
@@ -216,9 +216,9 @@ describe('the limit on failed logins', () => {
       'x-ratelimit-limit': '5',
       'x-ratelimit-remaining': '0',
     });
-    expect((await attempt('wrong', randomAddress()).expect(429)).headers['retry-after']).toBe('30');
+    expect((await attempt('wrong', newAddress()).expect(429)).headers['retry-after']).toBe('30');
     host.clock.advance(31);
-    await attempt('wrong', randomAddress()).expect(422);
+    await attempt('wrong', newAddress()).expect(422);
     expect((await attempt(PASSWORD, from).expect(429)).headers['retry-after']).toBe('29');
     host.clock.advance(30);
     await attempt(PASSWORD, from).expect(200);
@@ -235,7 +235,7 @@ describe('the limit on failed logins', () => {
     ];
     for (const known of [true, false]) {
       const ours = known ? spellings : spellings.map((spelling) => spelling.replace('@', 'x@'));
-      const from = randomAddress();
+      const from = newAddress();
       await fail(
         5,
         () => from,
@@ -250,7 +250,7 @@ describe('the limit on failed logins', () => {
     await Promise.all([victim, attacker].map((address) => t.person(address)));
     const answers: number[] = [];
     for (let round = 0; round < 8; round++) {
-      const from = randomAddress();
+      const from = newAddress();
       for (let i = 0; i < 4; i++) answers.push((await login(`wrong ${i}`, from, victim)).status);
       await login(PASSWORD, from, attacker).expect(200);
     }
@@ -260,7 +260,7 @@ describe('the limit on failed logins', () => {
   it('is not used up by failures at a look-alike account', async () => {
     const lookAlike = email.replace(/[ae]/g, (letter) => ({ a: 'а', e: 'е' })[letter]!);
     await t.person(lookAlike);
-    const from = randomAddress();
+    const from = newAddress();
     await fail(
       5,
       () => from,
@@ -276,7 +276,7 @@ describe('the limit on failed logins', () => {
       (request as { body: { password: string } }).body.password === 'ticket' ? { id: 1 } : null;
     const host = await startRateLimited({ ...FAILURES_ONLY, hooks: { authenticate } });
     await host.person(email);
-    const [from, unknown] = [randomAddress(), `x${email}`];
+    const [from, unknown] = [newAddress(), `x${email}`];
     for (let i = 0; i < 4; i++) await login('wrong', from, unknown, host).expect(422);
     await login('ticket', from, unknown, host).expect(200);
     await login('wrong', from, unknown, host).expect(422);
@@ -290,8 +290,8 @@ describe('the limit on failed logins', () => {
       (i) => `203.0.${randomInt(256)}.${i + 1}`,
       () => '',
     );
-    await login('wrong', randomAddress(), null).expect(422);
-    const from = randomAddress();
+    await login('wrong', newAddress(), null).expect(422);
+    const from = newAddress();
     await fail(
       5,
       () => from,
@@ -301,7 +301,7 @@ describe('the limit on failed logins', () => {
   });
 
   it('is counted for each guard separately', async () => {
-    const from = randomAddress();
+    const from = newAddress();
     await fail(5, () => from);
     await login('wrong', from).expect(429);
     await t.http.post('/admin/auth/login').set('X-Forwarded-For', from).send({ email, password: 'x' }).expect(422);
@@ -309,7 +309,7 @@ describe('the limit on failed logins', () => {
 
   it('stores no identifier and no address', async () => {
     const [count, settle] = ['count', 'settle'].map((name) => jest.spyOn(t.app.get(SecurityStore), name as 'count'));
-    const from = randomAddress();
+    const from = newAddress();
     await fail(1, () => from);
     const stored = JSON.stringify([count!.mock.calls, settle!.mock.calls]);
     expect(stored).toContain('svc:rl:');
@@ -318,7 +318,7 @@ describe('the limit on failed logins', () => {
   });
 
   it('does not count attempts that end in 503', async () => {
-    const from = randomAddress();
+    const from = newAddress();
     const hasher = t.app.get(PasswordHasher);
     jest.spyOn(hasher, 'verify').mockRejectedValue(new StoreUnavailable('PostgreSQL'));
     for (let i = 0; i < 10; i++) await login('wrong', from).expect(503);
@@ -383,31 +383,31 @@ describe('the limits of account routes', () => {
     t.http.post(`/auth/${path}`).set('X-Forwarded-For', client).send(body);
 
   it('count registrations by client only, so that no other client can block an address', async () => {
-    const client = randomAddress();
+    const client = newAddress();
     const form = { name: 'x', password: PASSWORD, password_confirmation: PASSWORD };
     for (let i = 0; i < 10; i++) await post('register', client, { ...form, email: 'wanted' }).expect(422);
     const { headers, body } = await post('register', client, { ...form, email: 'wanted@example.com' }).expect(429);
     expect(headers['x-ratelimit-limit']).toBe('10');
     expect(body).toEqual({ message: expect.stringMatching(/Too many attempts/) });
-    await post('register', randomAddress(), { ...form, email: 'wanted@example.com' }).expect(200);
+    await post('register', newAddress(), { ...form, email: 'wanted@example.com' }).expect(200);
   });
 
   it('count forgotten and reset passwords together, by client only', async () => {
-    const client = randomAddress();
+    const client = newAddress();
     for (let i = 0; i < 3; i++) await post('forgot-password', client, { email: ADA }).expect(200);
     for (let i = 0; i < 3; i++) await post('reset-password', client).expect(422);
     await post('forgot-password', client, { email: ADA }).expect(429);
     await post('reset-password', client).expect(429);
-    await post('forgot-password', randomAddress(), { email: ADA }).expect(200);
+    await post('forgot-password', newAddress(), { email: ADA }).expect(200);
   });
 
   it('count requests for a verification mail by user, and opened links by client', async () => {
     const { accessToken } = await t.auth.startSession(id);
     const resend = (client: string) =>
       post('email/verification-notification', client).set('Authorization', `Bearer ${accessToken}`);
-    for (let i = 0; i < 6; i++) await resend(randomAddress()).expect(202);
-    await resend(randomAddress()).expect(429);
-    const client = randomAddress();
+    for (let i = 0; i < 6; i++) await resend(newAddress()).expect(202);
+    await resend(newAddress()).expect(429);
+    const client = newAddress();
     const open = () => t.http.get('/auth/email/verify/x/y').set('X-Forwarded-For', client);
     for (let i = 0; i < 6; i++) await open().expect(403);
     await open().expect(429);

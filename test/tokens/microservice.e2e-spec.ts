@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
 import { type ClientProxy, ClientProxyFactory, MessagePattern, Payload, Transport } from '@nestjs/microservices';
 import { type AuthModuleOptions, Authenticated, CurrentUser, RequireConfirmation } from '@svc/auth';
-import { type AddressInfo, createServer } from 'node:net';
 import { firstValueFrom } from 'rxjs';
+import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { TestApp } from '../support/hosts/app';
 import { ADA, type Person } from '../support/hosts/user-entities';
 
@@ -28,14 +28,6 @@ class Messages {
 /** What a microservice answers has no headers: the token is in the message. */
 const requestOf: AuthModuleOptions['requestOf'] = (context) =>
   context.getType() === 'rpc' ? { headers: { ...context.switchToRpc().getData<Message>() } } : undefined;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('a handler of a microservice', () => {
   let port: number;

@@ -34,6 +34,8 @@ const counted = (): Promise<object[]> =>
 /** The code that has just enrolled. */
 let used: string;
 beforeEach(async () => {
+  // No step of 30 seconds begins between the enrolment and the end of a test.
+  t.clock.stop();
   const id = await member(t, ADA, { emailVerifiedAt: new Date() });
   token = (await t.auth.startSession(id, { amr: ['pwd'] })).accessToken;
   proof = await confirmationTokenOf(t, token);

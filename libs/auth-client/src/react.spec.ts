@@ -139,11 +139,13 @@ describe('the entry for React', () => {
       const auth = useAuth();
       return createElement('button', { onClick: () => void auth.login(LOGIN) } as object) as never;
     }
-    await open(client(), Greeting, Form);
+    const auth = client();
+    const signedIn = new Promise((resolve) => auth.on('signedIn', resolve));
+    await open(auth, Greeting, Form);
     await act(async () => {
       main.querySelector('button')!.click();
       main.querySelector('button')!.click();
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await signedIn;
     });
     expect([shows(), server.count('/auth/login')]).toEqual(['Hello, ada', 1]);
   });

@@ -2,8 +2,13 @@ import type { AuthModuleOptions } from '@svc/auth';
 import { randomInt, randomUUID } from 'node:crypto';
 import { TestApp, type TestAppOptions } from './app';
 
-/** A random IPv4 address, so that tests do not share counters. */
-export const randomAddress = (): string => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
+let last = randomInt(0x2_00_00);
+
+/** An IPv4 address that this file has not used yet (RFC 2544), so that tests do not share counters. */
+export function newAddress(): string {
+  last = (last + 1) % 0x2_00_00;
+  return `198.${18 + (last >> 16)}.${(last >> 8) & 255}.${last & 255}`;
+}
 
 const limited = (options: Partial<AuthModuleOptions>, more: TestAppOptions): TestAppOptions => ({
   options: { keyPrefix: `${randomUUID()}:`, ...options },

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -142,16 +142,25 @@ function stop(child: ChildProcess, onExit: () => void): Promise<void> {
   });
 }
 
-/** Finds a free port. */
-export function freePort(): Promise<number> {
-  return new Promise((resolvePort, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolvePort(port));
-    });
-  });
+/** Below the ports that systems choose for connections, and for servers without a port of their own. */
+const PORTS = { first: 20_000, count: 12_000 };
+
+let lastPort = randomInt(PORTS.count);
+
+/** Finds a free port. No system chooses it for anything else, before its server starts or while it is stopped. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    lastPort = (lastPort + 1) % PORTS.count;
+    const port = PORTS.first + lastPort;
+    if (await isFree(port)) return port;
+  }
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((answer) => {
+    const server = createServer();
+    server.once('error', () => answer(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => answer(true)));
+  });
 
 const urlOf = (port: number): string => `postgres://auth@127.0.0.1:${port}/postgres`;

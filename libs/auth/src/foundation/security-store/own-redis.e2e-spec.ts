@@ -39,7 +39,7 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
 
   const client = (url = server.url) => own.create({ url }, () => library);
 
-  async function store(timeoutMs = 500): Promise<RedisSecurityStore> {
+  async function store(timeoutMs = 5000): Promise<RedisSecurityStore> {
     const created = new RedisSecurityStore(client(), timeoutMs, '', { mayConnect: () => own.connected !== undefined });
     await own.open();
     return created;
@@ -74,7 +74,7 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
 
   it('is opened by the first commands of an application that is not initialized', async () => {
     const mayConnect = () => own.connected !== undefined;
-    const used = new RedisSecurityStore(client(), 500, '', { mayConnect, opened: () => own.open() });
+    const used = new RedisSecurityStore(client(), 5000, '', { mayConnect, opened: () => own.open() });
     await Promise.all([used.setMany(['a'], '1', 60), used.setMany(['b'], '2', 60)]);
     expect(await used.getMany(['a', 'b'])).toEqual(['1', '2']);
     await own.open();

@@ -20,7 +20,7 @@ export interface TestedStore {
 }
 
 /** Milliseconds that a store may take to answer in tests of silent stores. */
-export const TIMEOUT_MS = 500;
+export const TIMEOUT_MS = 3000;
 
 /** Milliseconds that a store may take to answer in the tests of every store: they must not depend on the machine's speed. */
 export const ANSWER_MS = 10_000;

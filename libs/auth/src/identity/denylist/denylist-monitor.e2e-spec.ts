@@ -252,7 +252,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
     it('logs nothing while the store does not answer, and repairs it when it answers again', async () => {
       await storeEnded(t.database, 10);
       const logged = jest.spyOn(Logger.prototype, 'error');
-      const { monitor, store, isComplete } = await nodes.start({ storeTimeoutMs: 200 });
+      const { monitor, store, isComplete } = await nodes.start({ storeTimeoutMs: 5000 });
       await nodes.client.sendCommand(['ACL', 'SETUSER', 'default', '-set', '-mget']);
       await monitor.look();
       await nodes.client.sendCommand(['ACL', 'SETUSER', 'default', '+set', '+mget']);

@@ -57,6 +57,7 @@ describe('the health of the store of a service that only verifies', () => {
   const later = (): void => clock.advance(1);
 
   beforeEach(() => {
+    clock.stop();
     jest.spyOn(Logger.prototype, 'error').mockReturnValue();
     const denylist = { read: async () => ({ denied: false, complete: true }), completeness: () => completeness() };
     const realms = new Realms();

@@ -220,7 +220,7 @@ describeWithOwnRedis('Redis Cluster', () => {
       }
       expect(refusals).toHaveLength(20);
       for (const error of refusals) expect(error).toBeInstanceOf(StoreUnavailable);
-      expect(longest).toBeLessThan(3 * STORE_TIMEOUT_MS);
+      expect(longest).toBeLessThan(10 * STORE_TIMEOUT_MS);
       expect(store.instance).toBeNull();
       await cluster.awaitPromotion();
       // The other masters did not change.
@@ -232,7 +232,7 @@ describeWithOwnRedis('Redis Cluster', () => {
           () => false,
         ),
       );
-      expect(performance.now() - promoted).toBeLessThan(5000);
+      expect(performance.now() - promoted).toBeLessThan(30_000);
       expect(await nameOf(store)).not.toBe(instance);
       await cluster.restore();
     });
