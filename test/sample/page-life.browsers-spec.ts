@@ -445,7 +445,7 @@ describeWithBrowser('the page of the sample', () => {
     it('that a token refuses which may only read, until its session is ended', async () => {
       await tab.presses('Try as a read-only device');
       await refused('This needs the ability orders.write.');
-      await tab.page.getByText('never gets another ability than orders.read').waitFor();
+      await tab.page.getByText('never gets another scope than orders.read').waitFor();
       await tab.goes('Sessions');
       await tab.presses('Sign out of Read-only device');
       await tab.hears('Session signed out.');

@@ -38,7 +38,7 @@ const REFUSALS = [
     run: async () => send('POST', '/orders', { token: await readOnlyToken(), body: { item: 'tea' } }),
     why: (status) =>
       status === 403
-        ? t`This token never gets another ability than orders.read. Its session is in your list: once you sign it out there, the answer is 401.`
+        ? t`This token never gets another scope than orders.read. Its session is in your list: once you sign it out there, the answer is 401.`
         : t`The session of this device has ended, so the server refuses its token, although it has not expired.`,
     after: (status) => status === 401 && (device = null),
   },
