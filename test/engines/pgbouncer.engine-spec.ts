@@ -123,7 +123,7 @@ describeWithPgBouncer('an application behind PgBouncer', () => {
 
     it('cancels the statement of a request that was answered 503', async () => {
       await startPooler({ settings: { default_pool_size: '3' } });
-      await start({ storeTimeoutMs: 300 });
+      await start({ storeTimeoutMs: 1500 });
       await t.person(ADA);
       const live = await t.session();
       const [other, observer] = [database.url, database.url].map((url) => new Client({ connectionString: url }));

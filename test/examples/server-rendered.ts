@@ -338,7 +338,8 @@ async function press(page: Page, name: string, effect: Locator): Promise<void> {
 /** Signs in by the form of the page, uses the API from the page, and signs out. */
 export async function worksInABrowser(page: Page, { web, api }: FrontEnd): Promise<void> {
   const email = await register(api, 'Ada');
-  await page.goto(`${web}/account`);
+  // The form works when its scripts have run.
+  await page.goto(`${web}/account`, { waitUntil: 'networkidle' });
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill('wrong');
   const signIn = page.getByRole('button', { name: 'Sign in' });

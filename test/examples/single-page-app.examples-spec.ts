@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { describeWithBrowser, openBrowser } from '../support/clients/browser';
 import { type RunningExample, start } from '../support/packages/example';
+import { eventually } from '../support/runtime/eventually';
 import { offersRoutesOf } from './life-of-a-session';
 
 const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with wings' };
@@ -94,7 +95,7 @@ describe('the example single-page-app', () => {
       await press(other, 'Confirm');
       await sees(other, 'Your account is deleted.');
       await sees(page, 'Your account is deleted.');
-      expect(await page.evaluate('Object.keys(localStorage)')).toEqual([]);
+      await eventually(async () => (await page.evaluate<string[]>('Object.keys(localStorage)')).length === 0);
       expect(complaints).toEqual([]);
     });
   });

@@ -1,5 +1,6 @@
 import { PHONE, findingsIn } from '../support/clients/accessibility';
 import { describeWithBrowser, savedDuring } from '../support/clients/browser';
+import { eventually } from '../support/runtime/eventually';
 import { SampleIdentities } from '../support/sample/identity-sample';
 import { SampleVisit, type Tab } from '../support/sample/sample-page';
 
@@ -76,7 +77,7 @@ describeWithBrowser('the page of the sample, with a provider', () => {
       await tab.presses('Link Acme');
       await tab.hears('The account is linked.');
       expect(await cards(tab).count()).toBe(2);
-      expect(tab.page.context().pages()).toHaveLength(1);
+      await eventually(async () => tab.page.context().pages().length === 1);
       await tab.presses('Unlink second@example.com');
       await tab.answers('Unlink account');
       await tab.hears('The account is unlinked.');

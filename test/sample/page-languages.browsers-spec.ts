@@ -93,8 +93,11 @@ describeWithBrowser('the page of the sample in a language', () => {
     // The first mail, too, which is written while the account is created.
     await eventually(async () => (await subjects(email)).length > 0);
     expect(await subjects(email)).toEqual(['Bestätigen Sie Ihre E-Mail-Adresse für Orders']);
+    // The page does not wait until the server has the language.
+    const isKept = tab.page.waitForResponse('**/user/language');
     await tab.page.getByLabel('Sprache').selectOption('es');
     await tab.sees('Resumen');
+    await isKept;
     await tab.presses('Reenviar enlace');
     await eventually(async () => (await subjects(email)).length > 1);
     expect((await subjects(email))[0]).toBe('Confirme su correo electrónico para Orders');

@@ -117,6 +117,7 @@ describeWithBrowser('the page of the sample', () => {
     });
 
     it('store no access token, and in cookie mode no refresh token', async () => {
+      await eventually(async () => Object.keys(await stored()).length > 0);
       expect(Object.keys(await stored())).toEqual(['svc-auth:/auth']);
       const [kept] = Object.values(await stored());
       expect(kept).toMatch(mode === 'body mode' ? /^[\w-]{71}$/ : /^1$/);
