@@ -1,7 +1,6 @@
 // node examples/run.mjs <name>: installs an example with the packed library, starts its stores and runs it.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +12,7 @@ try {
   console.error('Run npm ci in the root of this repository first.');
   process.exit(1);
 }
-const { freePort, startEmbeddedPostgres } = require('../apps/sample/src/dev/embedded-postgres.ts');
+const { freePort, isFree, startEmbeddedPostgres } = require('../apps/sample/src/dev/embedded-postgres.ts');
 const { ExampleProcess, examples, installExample } = require('../test/support/packages/example-process.ts');
 const { RedisServer, redisBinary } = require('../test/support/stores/redis.ts');
 
@@ -62,13 +61,6 @@ function addressOf(store) {
   const { protocol, host, pathname } = new URL(store);
   return `${protocol}//${host}${pathname}`;
 }
-
-const isFree = (candidate) =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(candidate, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 
 /** The next free port from PORT (3000) on. */
 let next = Number(process.env.PORT) || 3000;

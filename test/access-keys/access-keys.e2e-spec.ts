@@ -112,10 +112,11 @@ describe('an access key', () => {
   });
 
   it('expires', async () => {
+    t.clock.stop();
     const key = await createKey(t, await keyOwner(t), { expires_in_days: 2 });
-    t.clock.advance(2 * 86_400 - 60);
+    t.clock.advance(2 * 86_400 - 5);
     await t.get('/orders', key.access_key).expect(200);
-    t.clock.advance(61);
+    t.clock.advance(6);
     await t.get('/orders', key.access_key).expect(401);
   });
 

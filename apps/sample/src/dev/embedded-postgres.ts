@@ -156,7 +156,8 @@ export async function freePort(): Promise<number> {
   }
 }
 
-const isFree = (port: number): Promise<boolean> =>
+/** Whether no server listens at a port. */
+export const isFree = (port: number): Promise<boolean> =>
   new Promise((answer) => {
     const server = createServer();
     server.once('error', () => answer(false));

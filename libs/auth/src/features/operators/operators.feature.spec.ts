@@ -30,12 +30,12 @@ describe('the guard of operators', () => {
       off('b2b', 'api'),
     ],
     [
-      'the guard of its own users',
+      'the guard that its operators.users names',
       { guards: { admin: { features: { operators: true }, operators: { users: 'admin' } } } },
       own('guards.admin.operators.users'),
     ],
     [
-      'the guard of its own users, where operators.users is set for all guards',
+      'the guard that operators.users names, set for all guards',
       { operators: { users: 'admin' }, guards: { admin: { features: { operators: true } } } },
       own('operators.users'),
     ],
